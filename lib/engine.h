@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * engine - the life of a query; the only module that knows the order of
+ * things.
+ *
+ * The engine is told everything and does nothing: bytes, results and the time
+ * come in, effects are pulled out. No syscalls, no heap, no clock. After every
+ * input the shell drains engine_next_effect() until it gives false (REQUIREd
+ * on entry of the next input). Inputs only mark things ready; the work is
+ * done one query a step while effects are pulled.
+ *
+ * now_ms is CLOCK_BOOTTIME in milliseconds and never goes backwards
+ * (REQUIREd).
+ */
+#ifndef LIB_ENGINE_H
+#define LIB_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/cache.h"
+#include "lib/effect.h"
+#include "lib/lookup.h"
+#include "lib/pins.h"
+#include "lib/policy.h"
+#include "lib/query.h"
+#include "lib/rng.h"
+#include "lib/tunnel.h"
+
+struct engine_settings {
+	uint32_t ttl_floor_s, ttl_cap_s, ttl_negative_s; /* 5, 300, 5 */
+	uint32_t pin_floor_ms, pin_cap_ms, pin_grace_ms;
+	uint32_t question_ms; /* 2000 */
+	uint32_t pin_ms; /* 500: how long a pin may take */
+	uint32_t lookup_ms; /* 1900: after which a lookup is given up whatever
+			       the transport says */
+};
+
+struct engine_limits {
+	uint32_t sandboxes_max; /* highest number + 1 */
+	uint32_t queries_max, queries_per_sandbox_max;
+	uint32_t lookups_max, lookups_per_sandbox_max;
+	struct cache_limits cache;
+	struct pins_limits pins;
+	struct tunnel_limits tunnel;
+	struct engine_settings settings;
+};
+
+/* Counts since start, for status. */
+struct engine_counts {
+	uint64_t queries, answered, denied, failed, dropped;
+	uint64_t cache_hits, lookups, asks, stale_answers, stale_acks;
+	uint64_t pins_asked, pins_refused, pins_full, overload;
+	uint64_t tunnel_suspected, rebinding_blocked;
+};
+
+struct engine {
+	struct engine_limits limits;
+	const struct policy *policy;
+	struct rng rng;
+	struct effects effects;
+	struct queries queries;
+	struct lookups lookups;
+	struct cache cache;
+	struct pins pins;
+	struct tunnel tunnel;
+	struct engine_counts counts;
+	uint64_t now_ms;
+	bool helper_lost;
+	bool settling; /* between start and engine_settled() */
+	uint32_t rejudge_slot; /* of the walk after a policy change */
+	uint32_t flows_slot;
+};
+
+/* Carves everything out of the arena: 0, or -ENOMEM when it was too small
+ * (arena->used then says how much it would take). With a measuring arena it
+ * touches nothing else. */
+int engine_init(struct engine *, const struct engine_limits *, struct arena *,
+    const uint8_t seed[32]);
+/* Swaps the policy in; what it no longer grants is revoked as effects are
+ * pulled, cached answers are dropped, the rest is left alone. */
+void engine_set_policy(struct engine *, const struct policy *,
+    uint64_t now_ms);
+
+/*
+ * Start. For each record of the state: recall; then recalled once. Records
+ * that the policy no longer grants are forgotten, the others give RECALL
+ * effects, then one SETTLE. Until engine_settled() every question is answered
+ * SERVFAIL. status: 0 or negative errno, which keeps it so.
+ */
+void engine_recall(struct engine *, const struct pin_record *,
+    uint64_t now_ms);
+void engine_recalled(struct engine *, uint64_t now_ms);
+void engine_settled(struct engine *, int status, uint64_t now_ms);
+
+void engine_query(struct engine *, const struct client *, const uint8_t *,
+    size_t, uint64_t now_ms);
+void engine_answer(struct engine *, lookup_id, uint8_t part, const uint8_t *,
+    size_t, uint64_t now_ms);
+void engine_ask_failed(struct engine *, lookup_id, uint8_t part,
+    enum ask_failure, uint64_t now_ms);
+void engine_pinned(struct engine *, uint64_t op, int status, uint64_t now_ms);
+/* Whether connection tracking knows a flow for a lapsed element. status
+ * negative: unknown, ask later. */
+void engine_flows(struct engine *, uint32_t slot, int status, bool flow,
+    uint64_t now_ms);
+/* The kernel lost the pins of a sandbox (0: of all) with its flows. */
+void engine_pins_lost(struct engine *, uint32_t sandbox, uint64_t window_ms,
+    uint64_t packets, uint64_t now_ms);
+/* The helper is gone: every pending pin fails, no address leaves any more. */
+void engine_helper_lost(struct engine *, uint64_t now_ms);
+void engine_expire(struct engine *, uint64_t now_ms);
+
+/* When engine_expire() is wanted; DEADLINE_NEVER when never. */
+uint64_t engine_deadline(const struct engine *);
+bool engine_next_effect(struct engine *, struct effect *ret_effect);
+
+/* What a question would get, without asking anybody or touching a ledger:
+ * the evaluator behind `namewall explain`. */
+struct verdict engine_explain(const struct policy *, uint32_t sandbox,
+    const struct dname *, uint16_t type);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * event - the audit record: a plain struct, and its JSON line.
+ *
+ * Fields of the Elastic Common Schema 8 where it has one, the rest under
+ * "namewall."; nested objects; the schema is docs/events.md. Text from
+ * packets is escaped here and only here: what is printed is always one line
+ * of valid UTF-8 JSON, whatever the octets were. Severity grades the attempt,
+ * never the outcome.
+ */
+#ifndef LIB_EVENT_H
+#define LIB_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/addr.h"
+#include "lib/answer.h"
+#include "lib/dname.h"
+#include "lib/tunnel.h"
+#include "lib/verdict.h"
+
+#define EVENT_LINE_MAX	 8192
+#define EVENT_TEXT_MAX	 256
+#define EVENT_SCHEMA	 1
+#define EVENT_LABELS_MAX 16
+
+enum event_action {
+	EVENT_DNS_ANSWERED,
+	EVENT_DNS_DENIED,
+	EVENT_DNS_FAILED,
+	EVENT_TUNNEL_SUSPECTED,
+	EVENT_REBINDING_BLOCKED,
+	EVENT_SOURCE_SPOOFED,
+	EVENT_SANDBOX_ATTACHED,
+	EVENT_SANDBOX_DETACHED,
+	EVENT_PINS_LOST,
+	EVENT_PINS_RESTORED,
+	EVENT_CONFIG_LOADED,
+	EVENT_CONFIG_REFUSED,
+	EVENT_STARTED,
+	EVENT_STOPPED,
+	EVENT_ACTION_LAST = EVENT_STOPPED
+};
+
+enum event_kind { EVENT_KIND_EVENT, EVENT_KIND_ALERT, EVENT_KIND_METRIC };
+
+struct event {
+	enum event_action action;
+	uint32_t sandbox; /* 0: none */
+	struct addr source; /* family 0: none */
+	uint16_t source_port;
+	uint8_t transport; /* of the question: PROTO_*, 0: none */
+	uint32_t ifindex; /* by which it came, 0: unknown */
+	bool has_question;
+	struct dname name;
+	uint16_t type;
+	uint8_t apex_labels;
+	enum denial denial; /* the reason; DENIAL_NONE: answered */
+	uint8_t rcode; /* what the client got */
+	uint32_t ttl_s; /* what the client was told */
+	bool cached; /* answered without asking upstream */
+	uint8_t addr_count; /* what the client got, or what was protected */
+	struct addr addrs[ANSWER_ADDRS_MAX];
+	bool has_end; /* a chain's end that is not the name */
+	struct dname end;
+	enum addr_class addr_class; /* rebinding-blocked: why */
+	bool has_rule;
+	enum rule_kind rule_kind;
+	struct dname rule_name;
+	struct tunnel_finding finding; /* tunnel-suspected */
+	uint32_t duration_ms; /* of the query; pins-lost: how long open */
+	uint64_t count; /* of packets or elements, where there is one */
+	char text[EVENT_TEXT_MAX]; /* one more sentence, from our own code */
+};
+
+struct event_label {
+	char key[64], value[256];
+};
+
+/* What the shell knows and the core does not. Strings may be NULL. */
+struct event_context {
+	uint64_t wall_ms; /* since 1970 */
+	uint64_t sequence;
+	const char *host_name, *boot_id, *version;
+	const char *sandbox, *policy, *interface;
+	const struct event_label *labels;
+	size_t label_count;
+};
+
+enum event_kind event_kind_of(enum event_action);
+const char *event_kind_name(enum event_kind); /* "event", "alert", "metric" */
+const char *event_action_name(enum event_action); /* "dns-answered", … */
+/* 1 (companion questions of clients) … 8; docs/events.md has the table. */
+uint8_t event_severity(const struct event *);
+/*
+ * One JSON object and a newline, no NUL, into buf of EVENT_LINE_MAX octets;
+ * returns the length. What does not fit is left out field by field, never
+ * inside one, least important first.
+ */
+size_t event_print_json(char *buf, size_t size, const struct event *,
+    const struct event_context *);
+/* "A", "AAAA", "TYPE65280", … into buf of 16 octets. */
+void event_type_name(uint16_t type, char *buf);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * helper_msg - the 64-byte messages between the resolver and the helper side
+ * of the parent, both directions, little-endian.
+ *
+ *   0  2 magic            4  4 id (0 in a notice)
+ *   2  1 version          8  4 request: sandbox; else: status, 0 or -errno
+ *   3  1 op              12  4 request: lifetime, ms
+ *  16  1 family 4 or 6   17  1 protocol          18 2 port
+ *  20 16 address         36  4 interface index; RESET: window, ms
+ *  40  8 count (notices, STATS)                  48 16 zero, checked
+ *
+ * Requests are even, their responses op + 1, notices 128 and up. No strings,
+ * no lengths, no offsets: there is nothing to get wrong. SOCK_SEQPACKET keeps
+ * the boundaries; whatever is not exactly 64 octets is a protocol violation.
+ */
+#ifndef LIB_HELPER_MSG_H
+#define LIB_HELPER_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/addr.h"
+
+#define HELPER_MSG_SIZE	   64
+#define HELPER_MSG_MAGIC   0x776e /* "nw" on the wire */
+#define HELPER_MSG_VERSION 1
+
+enum helper_op {
+	HELPER_HELLO = 2, /* once, first; the response's count is the number
+			     of sandboxes, both sides must agree */
+	HELPER_PIN = 4, /* sandbox, address, protocol, port, lifetime > 0 */
+	HELPER_UNPIN = 6, /* the same without lifetime: element and flows */
+	HELPER_FLOWS = 8, /* is there a flow for this element? count: 0, 1 */
+	HELPER_FLUSH = 10, /* sandbox: its elements and flows */
+	HELPER_QUARANTINE = 16,
+	HELPER_RELEASE = 18,
+	HELPER_STATS = 20,
+	HELPER_RECALL = 22, /* start only: this record explains an element
+			       (lifetime left > 0) or flows of a lapsed one
+			       (lifetime 0) */
+	HELPER_SETTLE = 24 /* ends the start: what was not recalled goes, with
+			      its flows; then READY=1 */
+};
+
+enum helper_notice {
+	HELPER_RESET = 128, /* our table vanished and was rebuilt empty; count
+			       is the packets that passed where known */
+	HELPER_RELOAD = 130, /* reserved: descriptors attached */
+	HELPER_BOUND = 132 /* sandbox is bound to interface index (0: to none
+			      now); its pins and flows are gone */
+};
+
+/* A request or, with notice set, a notice; status is used by responses. */
+struct helper_msg {
+	uint8_t op; /* helper_op, helper_op + 1, or helper_notice */
+	uint32_t id;
+	uint32_t sandbox; /* requests and notices */
+	int32_t status; /* responses: 0 or negative errno */
+	uint32_t lifetime_ms;
+	struct addr addr; /* family 0: none */
+	struct service service; /* 0, 0: none */
+	uint32_t ifindex; /* BOUND; RESET: length of the window in ms */
+	uint64_t count;
+};
+
+/* Writes exactly HELPER_MSG_SIZE octets. */
+void helper_msg_encode(uint8_t *ret, const struct helper_msg *);
+/* False (a protocol violation): wrong length, magic, version, op that is
+ * none, padding not zero, family, protocol or port that the op must not or
+ * must have. from_resolver says which direction it came in. */
+bool helper_msg_decode(struct helper_msg *ret, const uint8_t *wire, size_t len,
+    bool from_resolver);
+const char *helper_op_name(uint8_t op);
+
+#endif

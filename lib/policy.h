@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * policy - immutable compiled rules and sandboxes; one question, one verdict.
+ *
+ * Built off to the side by a builder in an arena of its own, sealed, swapped
+ * in as a pointer, freed whole. Matching walks labels, never characters: the
+ * exact name, then wildcards from the longest parent up, `*` before `**` at
+ * the same parent; any matching deny rule wins over all allow rules.
+ *
+ * Sandboxes are numbered from 1 in the order in which they were added; 0 is
+ * nobody.
+ */
+#ifndef LIB_POLICY_H
+#define LIB_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/addr.h"
+#include "lib/apex.h"
+#include "lib/arena.h"
+#include "lib/dname.h"
+#include "lib/question.h"
+#include "lib/table.h"
+#include "lib/verdict.h"
+
+#define POLICY_NAME_MAX	   64 /* names of policies and sandboxes, with NUL */
+#define POLICY_SOURCES_MAX 8
+#define POLICY_USE_MAX	   16
+#define POLICY_NONE	   UINT32_MAX
+
+/* What several rules share: terms are added once and referred to. */
+struct policy_terms {
+	uint8_t service_count, private_count, addr_count;
+	struct service services[RULE_SERVICES_MAX];
+	struct prefix private_ok[RULE_PRIVATE_MAX];
+	struct addr addrs[RULE_ADDRS_MAX];
+	uint16_t types; /* enum rule_type bits */
+	uint64_t until_wall_ms; /* 0: for ever; see policy_expire_rules() */
+};
+
+struct policy_rule {
+	struct dname name; /* of the rule; a wildcard's parent */
+	enum rule_kind kind;
+	bool deny;
+	uint32_t terms; /* index */
+	uint32_t file; /* index of policy_builder_file() */
+	uint32_t line, column;
+};
+
+/* A policy's own settings. */
+struct policy_profile {
+	char name[POLICY_NAME_MAX];
+	enum denial_style style;
+	enum tell tell;
+	uint32_t use[POLICY_USE_MAX]; /* indexes of profiles, one level */
+	uint8_t use_count;
+};
+
+struct policy_sandbox {
+	char name[POLICY_NAME_MAX];
+	uint32_t profile;
+	struct addr sources[POLICY_SOURCES_MAX];
+	uint8_t source_count;
+	bool has4, has6; /* set by policy_builder_sandbox() */
+};
+
+struct policy_limits {
+	uint32_t rules_max, terms_max, profiles_max, sandboxes_max, files_max;
+	uint32_t suffixes_max; /* of the public suffix table */
+};
+
+struct policy {
+	struct policy_limits limits;
+	struct policy_rule *rules;
+	struct policy_terms *terms;
+	struct policy_profile *profiles;
+	struct policy_sandbox *sandboxes; /* [0] is number 1 */
+	char (*files)[256];
+	uint32_t rule_count, term_count, profile_count, sandbox_count,
+	    file_count;
+	uint32_t *rule_profile; /* whose rule it is, before `use` */
+	struct table matches; /* (profile, kind, deny, name hash) -> rule */
+	uint32_t *match_rule; /* by slot of matches */
+	struct table parents; /* (profile, name hash): listed names below */
+	struct apex_table apex;
+	struct protected_ranges protected_ranges;
+	uint8_t secret[16];
+	bool sealed;
+};
+
+enum policy_error {
+	POLICY_OK,
+	POLICY_FULL, /* over one of the limits */
+	POLICY_EQUAL, /* two equal rules in one policy; see ret_first/second */
+	POLICY_NAME_TAKEN
+};
+
+/* Carves a policy of these limits out of an arena (see arena: measuring). */
+void policy_builder_init(struct policy *, struct arena *,
+    const struct policy_limits *, const uint8_t secret[16]);
+enum policy_error policy_builder_file(struct policy *, const char *path,
+    uint32_t *ret_index);
+enum policy_error policy_builder_profile(struct policy *,
+    const struct policy_profile *, uint32_t *ret_index);
+enum policy_error policy_builder_terms(struct policy *,
+    const struct policy_terms *, uint32_t *ret_index);
+enum policy_error policy_builder_rule(struct policy *, uint32_t profile,
+    const struct policy_rule *);
+enum policy_error policy_builder_sandbox(struct policy *,
+    const struct policy_sandbox *);
+/*
+ * Builds the match tables, `use` resolved. POLICY_EQUAL names the two rules
+ * by index: two rules with the same kind, name and deny in one policy and
+ * what it uses.
+ */
+enum policy_error policy_builder_seal(struct policy *, uint32_t *ret_first,
+    uint32_t *ret_second);
+
+/* The verdict on a question of a sandbox (1 … sandbox_count; anything else
+ * gives UNKNOWN_SOURCE). Special names (RFC 6761, resolver.arpa, the canary
+ * use-application-dns.net, single labels) are judged here too. */
+struct verdict policy_match(const struct policy *, uint32_t sandbox,
+    const struct question *);
+/* The same for a name alone: whether its rule still grants (protocol, port)
+ * to this sandbox. For re-judging pins. */
+bool policy_grants(const struct policy *, uint32_t sandbox,
+    const struct dname *, const struct service *, const struct addr *);
+/* The rule nearest to an unlisted name: the allow rule with the most labels
+ * in common, RULE_NONE when there is none. For explain. */
+uint32_t policy_nearest(const struct policy *, uint32_t sandbox,
+    const struct dname *);
+/* A sandbox's number by name or by source address, 0 when there is none. */
+uint32_t policy_sandbox_by_name(const struct policy *, const char *name);
+uint32_t policy_sandbox_by_source(const struct policy *, const struct addr *);
+const struct policy_sandbox *policy_sandbox(const struct policy *,
+    uint32_t sandbox); /* NULL: nobody */
+/* "*.example.com" and the like into buf of DNAME_TEXT_MAX octets. */
+size_t policy_rule_print(enum rule_kind, const struct dname *, char *buf);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * edge_text - what both programs need to know of sandboxes and policies:
+ * addresses, interfaces, services and private prefixes.
+ *
+ * The helper links this and nothing of DNS: names in rules are kept as text
+ * and not looked at. Sandboxes are numbered from 1 in the order of the file,
+ * as in lib/policy; both programs read the same bytes and so agree.
+ */
+#ifndef LIB_TEXT_EDGE_TEXT_H
+#define LIB_TEXT_EDGE_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/addr.h"
+#include "lib/text/settings.h"
+#include "lib/text/yaml_tree.h"
+
+#define EDGE_NAME_MAX	 64
+#define EDGE_SOURCES_MAX 8
+
+/* A policy as the guard sees it: the union over its rules and those of the
+ * policies that it uses. */
+struct edge_policy {
+	char name[EDGE_NAME_MAX];
+	uint32_t line, column;
+	struct service *services; /* sorted, without duplicates */
+	size_t service_count;
+	struct prefix *private_ok;
+	size_t private_count;
+};
+
+struct edge_sandbox {
+	char name[EDGE_NAME_MAX];
+	uint32_t line, column;
+	uint32_t policy; /* index */
+	struct addr sources[EDGE_SOURCES_MAX];
+	uint8_t source_count;
+	char interface[SETTINGS_IFNAME_MAX]; /* "": by route */
+	struct setting_label labels[SETTINGS_LABELS_MAX];
+	uint8_t label_count;
+};
+
+struct edge_config {
+	struct settings settings;
+	struct edge_sandbox *sandboxes;
+	size_t sandbox_count;
+	struct edge_policy *policies;
+	size_t policy_count;
+	char (*lists)[EDGE_NAME_MAX]; /* names after `list:`, each once */
+	size_t list_count;
+};
+
+/*
+ * Reads a whole configuration but for names and zone files. Checks across
+ * sections belong here: sources unique and of no listener, upstream or
+ * protected loopback; interface governed by edge; policies and `use` known;
+ * an upstream that is a listener. 0, -EINVAL or -ENOMEM.
+ */
+int edge_config_read(struct edge_config **ret, const char *file,
+    const struct yaml_node *root, struct text_error *ret_error);
+void edge_config_free(struct edge_config *);
+
+/* A rule's `NAME[:PORT,…]` or port list, shared with policy_text: splits at
+ * the last colon and reads the ports. *ret_name_len is the length of the name
+ * part. 0 or -EINVAL with a reason that says what would be right. */
+int edge_rule_split(const char *file, const struct yaml_node *rule,
+    size_t *ret_name_len, struct service *ret_services, uint8_t *ret_count,
+    struct text_error *ret_error);
+/* A `ports:` list of tcp/443, udp/443 or 443. */
+int edge_ports_read(const char *file, const struct yaml_node *ports,
+    struct service *ret_services, uint8_t *ret_count,
+    struct text_error *ret_error);
+/* A `private:` list of prefixes. */
+int edge_private_read(const char *file, const struct yaml_node *list,
+    struct prefix *ret_prefixes, uint8_t *ret_count,
+    struct text_error *ret_error);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * settings - the top level of the configuration, driven by one table.
+ *
+ * Everything of contract section 2 is read and validated. A key that belongs
+ * to a later version is an error that says "not in this version yet"; an
+ * unknown one is an error that names the nearest known key. Plain values with
+ * fixed limits; the struct owns nothing but itself.
+ */
+#ifndef LIB_TEXT_SETTINGS_H
+#define LIB_TEXT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/addr.h"
+#include "lib/text/yaml_tree.h"
+
+#define SETTINGS_LISTEN_MAX    16
+#define SETTINGS_EDGE_MAX      256
+#define SETTINGS_UPSTREAM_MAX  16
+#define SETTINGS_FORWARD_MAX   64
+#define SETTINGS_SINKS_MAX     8
+#define SETTINGS_LABELS_MAX    16
+#define SETTINGS_IFNAME_MAX    16 /* IFNAMSIZ */
+#define SETTINGS_PATH_MAX      256
+#define SETTINGS_RESOLVERS_MAX 4 /* of one forward zone */
+
+struct endpoint {
+	struct addr addr;
+	uint16_t port;
+};
+
+struct forward_zone {
+	char zone[256]; /* text as written; a dname by load */
+	uint32_t line, column;
+	struct endpoint resolvers[SETTINGS_RESOLVERS_MAX];
+	uint8_t resolver_count;
+};
+
+enum sink_kind { SINK_STDOUT, SINK_FILE, SINK_SYSLOG };
+
+struct sink_setting {
+	enum sink_kind kind;
+	char path[SETTINGS_PATH_MAX]; /* file, or the syslog URL */
+	uint8_t only; /* bits 1 << enum event_kind (event 0, alert 1, metric
+			 2); all bits when not given */
+};
+
+struct setting_label {
+	char key[64], value[256];
+};
+
+struct settings {
+	char file[SETTINGS_PATH_MAX];
+	struct endpoint listen[SETTINGS_LISTEN_MAX];
+	uint16_t listen_count;
+	char edge[SETTINGS_EDGE_MAX][SETTINGS_IFNAME_MAX]; /* "tap*" too */
+	uint16_t edge_count;
+	struct endpoint upstream[SETTINGS_UPSTREAM_MAX];
+	uint16_t upstream_count;
+	struct forward_zone forward[SETTINGS_FORWARD_MAX];
+	uint16_t forward_count;
+	struct sink_setting sinks[SETTINGS_SINKS_MAX];
+	uint16_t sink_count; /* default: one stdout */
+	struct setting_label labels[SETTINGS_LABELS_MAX];
+	uint16_t label_count;
+
+	char status_path[SETTINGS_PATH_MAX]; /* control.status_path */
+	char status_group[64]; /* control.status_group */
+	char control_path[SETTINGS_PATH_MAX];
+	char control_group[64];
+
+	char nft_table[32];
+	int32_t nft_priority; /* -150 */
+	bool nft_masquerade;
+	uint16_t nft_log_group; /* 5 */
+	uint32_t nft_log_rate; /* log_rate: packets a second, for each sandbox */
+
+	uint32_t pin_floor_ms, pin_cap_ms, pin_grace_ms;
+	uint32_t ttl_floor_s, ttl_cap_s, ttl_negative_s;
+	struct protected_ranges protected_ranges; /* except and nat64 only */
+
+	struct {
+		uint32_t queries, queries_per_sandbox; /* 4096, 512 */
+		uint32_t lookups, lookups_per_sandbox; /* 4096, 512 */
+		uint32_t cache, cache_per_sandbox; /* 8192, 2048 */
+		uint32_t pins, pins_per_sandbox; /* 65536, 8192 */
+		uint32_t pin_rate_per_sandbox; /* pins a second: 2000 */
+		uint32_t flows_per_sandbox; /* 4096 */
+		uint32_t tunnel_keys, tunnel_keys_per_sandbox; /* 16384, 1024 */
+		uint32_t events_in_memory; /* 10000 */
+		uint32_t rules; /* 200000 */
+	} limits;
+
+	char public_suffixes[SETTINGS_PATH_MAX];
+	char state_dir[SETTINGS_PATH_MAX];
+	char user[64];
+};
+
+/* Reads the top level; sandboxes and policies are left to edge_text and
+ * policy_text (their presence and shape apart). 0 or -EINVAL. */
+int settings_read(struct settings *ret, const char *file,
+    const struct yaml_node *root, struct text_error *ret_error);
+/* One line a key for the manual and its test: name, default, help. */
+struct setting_doc {
+	const char *name, *fallback, *help;
+};
+const struct setting_doc *settings_docs(size_t *ret_count);
+
+/* Parsers of single values, shared by the text modules; false: not one. */
+bool text_duration_ms(const char *text, uint64_t *ret); /* 5s 10m 1h 1d 1ms */
+bool text_octets(const char *text, uint64_t *ret); /* 1KiB 50MiB */
+bool text_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
+bool text_endpoint(const char *text, uint16_t port, struct endpoint *ret);
+
+#endif

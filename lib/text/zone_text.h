@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * zone_text - zone lists in response-policy form, and the public suffix list.
+ *
+ * Master files are read through ldns. `N CNAME rpz-passthru.` allows,
+ * `N CNAME .` denies; the zone's origin (owner of its SOA) is stripped; `*.N`
+ * has RPZ's meaning and becomes `**.N`. Other triggers and actions are errors
+ * that say so.
+ */
+#ifndef LIB_TEXT_ZONE_TEXT_H
+#define LIB_TEXT_ZONE_TEXT_H
+
+#include <stddef.h>
+
+#include "lib/apex.h"
+#include "lib/text/yaml_tree.h"
+#include "lib/verdict.h"
+
+struct zone_entry {
+	struct dname name;
+	enum rule_kind kind; /* EXACT or BELOW */
+	bool deny;
+	uint32_t line;
+};
+
+/* *ret is an array to free(). 0, -EINVAL or -ENOMEM. */
+int zone_text_read(const char *file, const char *bytes, size_t size,
+    struct zone_entry **ret, size_t *ret_count, struct text_error *ret_error);
+
+struct suffix_entry {
+	struct dname name;
+	enum apex_rule rule;
+};
+
+/* The public suffix list's own text form, UTF-8, both sections. ret_date gets
+ * the VERSION comment (64 octets). */
+int suffix_text_read(const char *file, const char *bytes, size_t size,
+    struct suffix_entry **ret, size_t *ret_count, char *ret_date,
+    struct text_error *ret_error);
+
+#endif
