@@ -104,7 +104,9 @@ bool addr_hidden_v4(const struct addr *, const struct protected_ranges *,
  * of `allowed` (a rule's `private`) or of except lifts the ban, where it
  * covers the address as it stands; for a NAT64 form it may cover the IPv4
  * address inside instead. The unspecified address and multicast are never
- * lifted. The host's own addresses are lifted by `allowed` only.
+ * lifted. The host's own addresses (ADDR_LOOPBACK where nothing else says
+ * no) are lifted by `allowed` only; with own_overflow any address could be
+ * one, so all that `allowed` does not cover is ADDR_RESERVED.
  */
 enum addr_class addr_protected(const struct addr *,
     const struct protected_ranges *, const struct prefix *allowed,

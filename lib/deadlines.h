@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * deadlines - a min-heap of (deadline in ms, slot); ties go in the order in
- * which they were set. One deadline a slot: setting again moves it.
+ * which they were set. One deadline a slot: setting again moves it, and
+ * setting DEADLINE_NEVER cancels it.
  */
 #ifndef LIB_DEADLINES_H
 #define LIB_DEADLINES_H
