@@ -23,6 +23,7 @@ enum apex_rule { APEX_NORMAL = 1, APEX_WILDCARD = 2, APEX_EXCEPTION = 4 };
 struct apex_table {
 	struct table rules; /* key: 16-octet name hash */
 	uint8_t *kinds; /* enum apex_rule bits by slot */
+	uint8_t labels_max; /* of any suffix: no longer one is looked for */
 	uint8_t secret[16];
 };
 

@@ -32,11 +32,17 @@ struct cache_limits {
 	uint32_t sandboxes_max;
 };
 
+/* A sandbox's entries by age. Private. */
+struct cache_share {
+	uint32_t oldest, youngest, count;
+};
+
 struct cache {
 	struct cache_limits limits;
-	struct table keys;
-	struct cache_entry *entries;
-	uint32_t *sandbox_entries;
+	struct table keys; /* sandbox, type group, name hash */
+	struct cache_entry *entries; /* by slot */
+	uint32_t *older, *younger; /* by slot: in the sandbox's list */
+	struct cache_share *shares; /* by number of sandbox */
 	uint8_t secret[16];
 };
 
@@ -47,7 +53,8 @@ void cache_init(struct cache *, struct arena *, const struct cache_limits *,
 const struct cache_entry *cache_find(const struct cache *, uint32_t sandbox,
     const struct dname *, uint16_t type, uint64_t now_ms);
 /* Keeps an entry from now_ms for ttl_s; replaces one that is there. A copy is
- * made. */
+ * made; from_ms, until_ms and sandbox are set in it. With ttl_s 0 nothing is
+ * kept. */
 void cache_put(struct cache *, uint32_t sandbox, const struct dname *,
     uint16_t type, const struct cache_entry *, uint32_t ttl_s,
     uint64_t now_ms);

@@ -6,7 +6,9 @@
  * An element is (sandbox, address, protocol, port); the helper makes it one
  * kernel element for each source address. An element has up to 8 holders
  * (name, rule kind and name): it lives as long as the latest of them and is
- * revoked when the last one goes. The ledger counts a pin's life from when it
+ * revoked when the last one goes. Where a ninth name comes, the holder that
+ * ends first is forgotten: that never opens anything, it may only cut the
+ * element earlier than the forgotten name would have. The ledger counts a pin's life from when it
  * was sent, the kernel from when it arrived, so the ledger is never the more
  * optimistic. Past its deadline an element becomes LAPSED: no new flow may
  * start, but its record stays as long as connection tracking may know a flow.
@@ -29,7 +31,8 @@
 #define PINS_HOLDERS_MAX 8
 
 enum pin_state {
-	PIN_ASKED, /* sent, no ack yet (it may hold from before, see until) */
+	PIN_ASKED, /* a request is in flight (it may hold from before, see
+		      until_ms) */
 	PIN_HELD,
 	PIN_LAPSED /* over; kept for its flows */
 };
@@ -40,26 +43,34 @@ struct pin_element {
 	struct service service;
 };
 
+/* Private. */
 struct pin_holder {
-	uint64_t name; /* id in the ledger's pool of names */
 	uint64_t until_ms;
+	uint32_t name; /* slot in name_keys */
+	uint32_t newer, older; /* in the name's list: slot of element *
+				  PINS_HOLDERS_MAX + index, TABLE_NONE: end */
 };
 
+/* Private. */
 struct pin {
 	struct pin_element element;
 	enum pin_state state;
 	uint64_t until_ms; /* that the kernel has acknowledged, 0: none */
+	uint64_t sent_ms; /* the latest until of the requests in flight */
+	uint64_t born; /* tells elements of one slot or key apart; 0: free */
+	uint32_t ops; /* requests in flight */
+	uint32_t addr; /* slot in addr_keys */
+	uint32_t newer, older; /* of the same sandbox and address */
 	uint8_t holder_count;
 	struct pin_holder holders[PINS_HOLDERS_MAX];
 };
 
-/* A name that holds elements of a sandbox; shared by them. */
+/* A name that holds elements of a sandbox; shared by them. Private. */
 struct pin_name {
 	struct dname name;
-	uint32_t sandbox;
-	uint32_t refs;
 	enum rule_kind kind;
 	struct dname rule_name;
+	uint32_t newest; /* of its holders */
 };
 
 /* A record by value: what the state directory keeps, and `pins` shows. */
@@ -84,13 +95,13 @@ struct pins_limits {
 	uint32_t sandboxes_max;
 };
 
-/* A request in flight: which element, for which query. */
+/* A request in flight: which element, for which query. Private. */
 struct pin_op {
+	struct pin_element element;
 	uint32_t slot; /* of the element */
+	uint64_t born; /* of the element: another one there is a stranger */
 	uint64_t query; /* pool id, 0: nobody waits */
 	uint64_t until_ms; /* what the ack will make true */
-	uint64_t generation; /* of pins_forget_all(): an older ack is stale */
-	struct pin_element element; /* to tell a slot that was reused */
 };
 
 struct pins {
@@ -98,67 +109,99 @@ struct pins {
 	struct table elements; /* key: sandbox, addr, protocol, port */
 	struct pin *pins; /* by slot */
 	struct deadlines deadlines; /* by slot: lapse */
-	struct pool names;
-	struct pin_name *name;
-	struct table name_keys; /* sandbox, name hash -> slot */
-	uint64_t *name_ids; /* by slot of name_keys: id in names */
+	struct table name_keys; /* sandbox, name hash */
+	struct pin_name *names; /* by slot */
+	struct table addr_keys; /* sandbox, addr */
+	uint32_t *addr_newest; /* by slot: of the elements with this address */
 	struct pool ops;
 	struct pin_op *op;
 	uint32_t *sandbox_pins; /* by number */
-	uint64_t generation;
-	uint32_t rejudge_next; /* slot of the walk, TABLE_NONE: none */
+	uint64_t born_last;
 	uint8_t secret[16];
 };
 
-enum pins_hold { PINS_HELD, PINS_ASK, PINS_FULL };
+/* What a question wants held. */
+struct pin_wish {
+	struct pin_element element;
+	const struct dname *name; /* as asked */
+	const struct verdict *verdict; /* for kind and rule_name */
+	uint64_t query; /* who waits, 0: nobody */
+	uint32_t need_ms; /* how long the client will rely on it */
+	uint32_t lifetime_ms; /* how long to ask for */
+};
+
+enum pins_hold {
+	PINS_HELD,
+	PINS_ASK,
+	PINS_FULL
+};
+
+struct pin_held {
+	uint32_t slot; /* of the element */
+	bool changed; /* its record should be written anew */
+	uint64_t op; /* ASK: the request's id */
+	uint32_t lifetime_ms; /* ASK: what to ask for; at least the wish's, and
+				 never less than others were promised */
+};
+
+struct pin_ack {
+	uint64_t query; /* who waits, 0: nobody */
+	struct pin_element element;
+	uint32_t slot; /* of the element; TABLE_NONE: it went before */
+	bool ok; /* the pin may be relied on for what was asked */
+	bool dropped; /* the failure removed the element: forget its record */
+};
 
 void pins_init(struct pins *, struct arena *, const struct pins_limits *,
     const uint8_t secret[16]);
 /*
  * Makes (name, rule) of the verdict a holder of an element until
  * now_ms + lifetime_ms. HELD: the kernel has acknowledged at least until
- * now_ms + need_ms. ASK: send a pin of lifetime_ms, *ret_op is its id, query
- * waits for it. FULL: no room for element, name, holder or op, or over the
- * sandbox's share. *ret_slot names the element unless FULL; *ret_changed says
- * that its record should be written anew.
+ * now_ms + need_ms. ASK: send a pin of ret->lifetime_ms; the query waits for
+ * ret->op. FULL: no room for element, name or op, or over the sandbox's
+ * share; nothing has changed and *ret is untouched.
  */
-enum pins_hold pins_hold(struct pins *, const struct pin_element *,
-    const struct dname *name, const struct verdict *, uint64_t query,
-    uint32_t need_ms, uint32_t lifetime_ms, uint64_t now_ms,
-    uint64_t *ret_op, uint32_t *ret_slot, bool *ret_changed);
+enum pins_hold pins_hold(struct pins *, const struct pin_wish *,
+    uint64_t now_ms, struct pin_held *ret);
 /*
  * The kernel's answer to an op: status 0 or a negative errno. False for an
- * unknown op. *ret_query is who waits (0: nobody), *ret_slot the element or
- * TABLE_NONE when it is gone (then the ack counts as a failure), *ret_ok
- * whether the pin may be relied on.
+ * unknown op. An op whose element has gone meanwhile counts as a failure
+ * (slot TABLE_NONE); if status is 0 and pins_find() knows no newer one, the
+ * kernel may hold what the ledger does not: send an UNPIN. After a failure
+ * what was acknowledged before stands; an element that never was, and for
+ * which no other op is in flight, is dropped.
  */
 bool pins_acked(struct pins *, uint64_t op, int status, uint64_t now_ms,
-    uint64_t *ret_query, struct pin_element *ret_element, uint32_t *ret_slot,
-    bool *ret_ok);
+    struct pin_ack *ret);
+/* The slot of an element, TABLE_NONE when the ledger has none. */
+uint32_t pins_find(const struct pins *, const struct pin_element *);
 /* Whether the kernel is known to hold an element until at_ms. */
 bool pins_hold_until(const struct pins *, const struct pin_element *,
     uint64_t at_ms);
 /* When the acknowledged pin of an element ends; 0: none. */
 uint64_t pins_until(const struct pins *, const struct pin_element *);
-/* Whether this name holds a live element of a family for a sandbox. */
+/* Whether this name still holds an acknowledged element of a family. */
 bool pins_name_holds(const struct pins *, uint32_t sandbox,
     const struct dname *, uint8_t family, uint64_t now_ms);
 /* Whether any live element of a sandbox has this address (for PTR). */
-bool pins_addr_held(const struct pins *, uint32_t sandbox,
-    const struct addr *, uint64_t now_ms);
-/* Pops one element whose pin is over and marks it LAPSED. */
+bool pins_addr_held(const struct pins *, uint32_t sandbox, const struct addr *,
+    uint64_t now_ms);
+/* Pops one element whose pin is over and marks it LAPSED; one for which an op
+ * is in flight waits for that. */
 bool pins_pop_lapsed(struct pins *, uint64_t now_ms, uint32_t *ret_slot);
 uint64_t pins_deadline(const struct pins *);
 /* Puts a record back at start, as HELD or LAPSED without an op; false when
  * there is no room or the record has no holder. */
 bool pins_recall(struct pins *, const struct pin_record *, uint64_t now_ms,
     uint32_t *ret_slot);
-/* Reads an element in use. */
+/* Reads an element; false where the slot is free. */
 bool pins_record(const struct pins *, uint32_t slot, struct pin_record *ret);
 /* Walk from the oldest: first with TABLE_NONE, TABLE_NONE at the end. */
 uint32_t pins_each(const struct pins *, uint32_t slot);
-/* Removes one holder by index, or a whole element; names are released. An op
- * in flight for it finds nothing. */
+/* Removes one holder of several by index (the next ones may change places: go
+ * from the last to the first), or a whole element; names are released. An op
+ * in flight for it finds nothing. The last holder goes only with its element
+ * (REQUIREd), so that nobody forgets the UNPIN. */
 void pins_drop_holder(struct pins *, uint32_t slot, uint8_t holder);
 void pins_drop(struct pins *, uint32_t slot);
 /* The kernel lost everything (0), or everything of one sandbox. Ops in

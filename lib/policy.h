@@ -5,7 +5,9 @@
  * Built off to the side by a builder in an arena of its own, sealed, swapped
  * in as a pointer, freed whole. Matching walks labels, never characters: the
  * exact name, then wildcards from the longest parent up, `*` before `**` at
- * the same parent; any matching deny rule wins over all allow rules.
+ * the same parent; any matching deny rule wins over all allow rules. A label
+ * with an octet outside a-z 0-9 - _ matches no allowing wildcard; a denying
+ * one covers it.
  *
  * Sandboxes are numbered from 1 in the order in which they were added; 0 is
  * nobody.
@@ -69,24 +71,42 @@ struct policy_sandbox {
 struct policy_limits {
 	uint32_t rules_max, terms_max, profiles_max, sandboxes_max, files_max;
 	uint32_t suffixes_max; /* of the public suffix table */
+	uint32_t name_octets_max; /* sum of the rules' name.len; 0: the most
+				     that rules_max names can have */
 };
 
+/* A rule as it is kept. Private: policy_rule_at() gives it back. */
+struct policy_entry {
+	uint32_t name; /* offset of its key in names */
+	uint32_t profile; /* whose rule it is, before `use` */
+	uint32_t terms, file, line, column;
+	uint8_t len, labels; /* of the key */
+	uint8_t kind;
+	bool deny;
+};
+
+/* Private but for the tables that other modules index: terms, profiles,
+ * sandboxes, files, apex, protected_ranges. */
 struct policy {
 	struct policy_limits limits;
-	struct policy_rule *rules;
+	struct policy_entry *entries;
 	struct policy_terms *terms;
 	struct policy_profile *profiles;
 	struct policy_sandbox *sandboxes; /* [0] is number 1 */
 	char (*files)[256];
 	uint32_t rule_count, term_count, profile_count, sandbox_count,
 	    file_count;
-	uint32_t *rule_profile; /* whose rule it is, before `use` */
-	struct table matches; /* (profile, kind, deny, name hash) -> rule */
-	uint32_t *match_rule; /* by slot of matches */
-	struct table parents; /* (profile, name hash): listed names below */
+	uint8_t *names; /* keys: labels from the right, without the root */
+	uint32_t names_used;
+	/* By place in the order of (profile, key, kind, deny). */
+	uint32_t *order; /* the rule there */
+	uint32_t *above; /* the nearest place before it whose key is a prefix */
+	uint32_t *next_allow; /* the first place from here that allows */
+	uint32_t *profile_start; /* by profile: its first place; one more */
+	struct table sources; /* address -> sandbox */
+	uint32_t *source_sandbox; /* by slot of sources */
 	struct apex_table apex;
 	struct protected_ranges protected_ranges;
-	uint8_t secret[16];
 	bool sealed;
 };
 
@@ -94,7 +114,7 @@ enum policy_error {
 	POLICY_OK,
 	POLICY_FULL, /* over one of the limits */
 	POLICY_EQUAL, /* two equal rules in one policy; see ret_first/second */
-	POLICY_NAME_TAKEN
+	POLICY_NAME_TAKEN /* or a source address */
 };
 
 /* Carves a policy of these limits out of an arena (see arena: measuring). */
@@ -127,8 +147,11 @@ struct verdict policy_match(const struct policy *, uint32_t sandbox,
  * to this sandbox. For re-judging pins. */
 bool policy_grants(const struct policy *, uint32_t sandbox,
     const struct dname *, const struct service *, const struct addr *);
+/* A rule by index, as it was added; index under rule_count (REQUIREd). */
+void policy_rule_at(const struct policy *, uint32_t rule,
+    struct policy_rule *ret);
 /* The rule nearest to an unlisted name: the allow rule with the most labels
- * in common, RULE_NONE when there is none. For explain. */
+ * in common, at least one; RULE_NONE when there is none. For explain. */
 uint32_t policy_nearest(const struct policy *, uint32_t sandbox,
     const struct dname *);
 /* A sandbox's number by name or by source address, 0 when there is none. */
