@@ -29,20 +29,24 @@ struct dname {
  * Reads a name at the cursor and folds it. With compression allowed, a
  * pointer must lead to an earlier octet than any before it in this name
  * (RFC 1035 4.1.4; so loops end) and past the header; the cursor ends behind
- * the name as it stands in the message. Errors (false, cursor error set):
- * overrun, label type 01 or 10, over 255 octets, a pointer where none may be.
+ * the name as it stands in the message. Errors (false, cursor error set, *ret
+ * untouched): overrun, label type 01 or 10, over 255 octets, a pointer where
+ * none may be, more than 127 pointers.
  */
 bool dname_read(struct cursor *, bool compression, struct dname *ret);
 /* The same for a name that must keep its spelling: wire octets as sent,
  * without compression, at most 255; *ret_len is their number. */
 bool dname_read_raw(struct cursor *, uint8_t ret_wire[DNS_NAME_MAX],
     size_t *ret_len);
+/* Moves behind a name, compressed or not, that nobody wants to know. */
+bool dname_skip(struct cursor *);
 /* Makes a value of wire octets that are known to be a whole name. */
 bool dname_from_wire(const uint8_t *wire, size_t len, struct dname *ret);
 /*
  * Text to name: labels with dots between, a trailing dot means nothing, no
- * escapes, ASCII only. False: empty label, label over 63, name over 255,
- * empty text, an octet outside printable ASCII or a backslash.
+ * escapes, ASCII only. False: empty label (so "." too: the root is no name
+ * that people write), label over 63, name over 255, empty text, a space, an
+ * octet outside printable ASCII or a backslash.
  */
 bool dname_from_text(const char *text, size_t len, struct dname *ret);
 void dname_root(struct dname *ret);
@@ -53,7 +57,7 @@ bool dname_equal(const struct dname *, const struct dname *);
 int dname_compare(const struct dname *, const struct dname *);
 /* True for a name that is strictly below an ancestor. */
 bool dname_is_below(const struct dname *, const struct dname *ancestor);
-/* Without its first label; false for the root. */
+/* Without its first label; false for the root. ret may be the name itself. */
 bool dname_parent(const struct dname *, struct dname *ret);
 /* The ancestor that keeps the last `labels` labels (at most its own). */
 struct dname dname_suffix(const struct dname *, uint8_t labels);
