@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tests/unit/unit.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "lib/require.h"
 
@@ -35,4 +37,27 @@ unit_run(Suite *suite)
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+uint64_t
+unit_seed(void)
+{
+	const char *given = getenv("UNIT_SEED");
+	uint64_t seed =
+	    given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+
+	printf("seed %" PRIu64 " (repeat with UNIT_SEED)\n", seed);
+	fflush(stdout);
+	return seed;
+}
+
+/* SplitMix64. */
+uint32_t
+unit_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)(z >> 32);
 }

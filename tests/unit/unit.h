@@ -7,10 +7,17 @@
 #define TESTS_UNIT_UNIT_H
 
 #include <check.h>
+#include <signal.h>
+#include <stdint.h>
 
 /* Runs a suite and returns what main() should. The suite is freed. */
 int unit_run(Suite *);
 /* A suite with one test case, for the common shape. */
 Suite *unit_suite(const char *name, TCase **ret_case);
+/* A seed for a random loop: from $UNIT_SEED, else from the clock. Printed, so
+ * that a failed run can be repeated. */
+uint64_t unit_seed(void);
+/* The next number of the sequence that a seed starts. */
+uint32_t unit_random(uint64_t *state);
 
 #endif
