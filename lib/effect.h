@@ -18,6 +18,8 @@
 #include "lib/pins.h"
 #include "lib/reply.h"
 
+#define FORGET_ALL UINT32_MAX
+
 /* Who asked: opaque to the core but for sandbox and transport. */
 struct client {
 	uint32_t sandbox; /* 0: in none */
@@ -39,7 +41,8 @@ enum effect_kind {
 	EFFECT_RECALL, /* start: the record explains element or flows */
 	EFFECT_SETTLE, /* start: everything recalled; one engine_settled() */
 	EFFECT_RECORD, /* write the element's record (slot) to the state */
-	EFFECT_FORGET, /* remove the record (slot) from the state */
+	EFFECT_FORGET, /* remove the record (slot) from the state; with slot
+			  FORGET_ALL every record of the sandbox (0: of all) */
 	EFFECT_EVENT
 };
 
@@ -61,10 +64,12 @@ struct effect {
 			uint64_t op;
 			struct pin_element element;
 			uint32_t lifetime_ms; /* RECALL: 0 is lapsed */
-			uint32_t slot; /* FLOWS: echoed in engine_flows() */
+			uint32_t slot; /* of the element; FLOWS: echoed in
+					  engine_flows() */
 		} pin; /* PIN, UNPIN, FLOWS, RECALL */
 		struct {
 			uint32_t slot;
+			uint32_t sandbox; /* FORGET with FORGET_ALL */
 		} record; /* RECORD, FORGET */
 		struct event event;
 	} u;
@@ -76,8 +81,9 @@ struct effects {
 };
 
 void effects_init(struct effects *, struct arena *, uint32_t capacity);
-/* The place of a new effect, kind set, the rest undefined. */
+/* The place of a new effect, kind set, the rest undefined. REQUIREs room. */
 struct effect *effects_add(struct effects *, enum effect_kind);
+/* The oldest one; only what its kind uses is written to *ret. */
 bool effects_take(struct effects *, struct effect *ret);
 uint32_t effects_room(const struct effects *);
 

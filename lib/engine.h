@@ -21,6 +21,7 @@
 
 #include "lib/arena.h"
 #include "lib/cache.h"
+#include "lib/deadlines.h"
 #include "lib/effect.h"
 #include "lib/lookup.h"
 #include "lib/pins.h"
@@ -68,10 +69,14 @@ struct engine {
 	struct tunnel tunnel;
 	struct engine_counts counts;
 	uint64_t now_ms;
+	uint64_t policy_generation; /* counts the policies that were set */
 	bool helper_lost;
 	bool settling; /* between start and engine_settled() */
-	uint32_t rejudge_slot; /* of the walk after a policy change */
-	uint32_t flows_slot;
+	uint32_t rejudge_slot; /* of the walk after a policy change, or
+				  TABLE_NONE */
+	struct deadlines flows_due; /* lapsed elements to ask about, by slot */
+	uint8_t *flows_state; /* enum flows_state by slot */
+	uint32_t flows_in_flight;
 };
 
 /* Carves everything out of the arena: 0, or -ENOMEM when it was too small
@@ -85,10 +90,12 @@ void engine_set_policy(struct engine *, const struct policy *,
     uint64_t now_ms);
 
 /*
- * Start. For each record of the state: recall; then recalled once. Records
- * that the policy no longer grants are forgotten, the others give RECALL
- * effects, then one SETTLE. Until engine_settled() every question is answered
- * SERVFAIL. status: 0 or negative errno, which keeps it so.
+ * Start, after the first engine_set_policy(). For each record of the state:
+ * recall; then recalled once. Records that the policy no longer grants are
+ * left out, the others give RECORD (under their new slot: the state begins
+ * empty) and RECALL effects; then one SETTLE. Until engine_settled() every
+ * question is answered SERVFAIL. status: 0 or negative errno, which keeps it
+ * so. A recalled pin is not relied on: the next answer asks the kernel anew.
  */
 void engine_recall(struct engine *, const struct pin_record *,
     uint64_t now_ms);
@@ -102,11 +109,13 @@ void engine_answer(struct engine *, lookup_id, uint8_t part, const uint8_t *,
 void engine_ask_failed(struct engine *, lookup_id, uint8_t part,
     enum ask_failure, uint64_t now_ms);
 void engine_pinned(struct engine *, uint64_t op, int status, uint64_t now_ms);
-/* Whether connection tracking knows a flow for a lapsed element. status
- * negative: unknown, ask later. */
+/* Whether connection tracking knows a flow for a lapsed element (the slot of
+ * EFFECT_FLOWS). status negative: unknown, ask later. */
 void engine_flows(struct engine *, uint32_t slot, int status, bool flow,
     uint64_t now_ms);
-/* The kernel lost the pins of a sandbox (0: of all) with its flows. */
+/* The kernel lost the pins of a sandbox (0: of all) with its flows. Gives one
+ * FORGET of FORGET_ALL; of all also the pins-lost alert, since then somebody
+ * else changed the table. */
 void engine_pins_lost(struct engine *, uint32_t sandbox, uint64_t window_ms,
     uint64_t packets, uint64_t now_ms);
 /* The helper is gone: every pending pin fails, no address leaves any more. */

@@ -1,2 +1,188 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lookup - bookkeeping of upstream exchanges. Neither asks nor answers: the
+ * engine does, and marks the parts.
+ */
 #include "lib/lookup.h"
+
+#include <string.h>
+
+#include "lib/require.h"
+
+/* sandbox, type group, hash of the name */
+#define KEY_SIZE (sizeof(uint32_t) + sizeof(uint16_t) + 16)
+
+void
+lookups_init(struct lookups *lookups, struct arena *arena, uint32_t lookups_max,
+    uint32_t per_sandbox_max, uint32_t sandboxes_max, const uint8_t secret[16])
+{
+	memset(lookups, 0, sizeof(*lookups));
+	pool_init(&lookups->pool, arena, lookups_max);
+	lookups->lookup = arena_take(arena, lookups_max,
+	    sizeof(*lookups->lookup));
+	table_init(&lookups->keys, arena, lookups_max, KEY_SIZE, secret);
+	lookups->ids = arena_take(arena, lookups_max, sizeof(*lookups->ids));
+	lookups->key_slot = arena_take(arena, lookups_max,
+	    sizeof(*lookups->key_slot));
+	lookups->sandbox_open = arena_take(arena, sandboxes_max,
+	    sizeof(*lookups->sandbox_open));
+	lookups->per_sandbox_max = per_sandbox_max;
+	lookups->sandboxes_max = sandboxes_max;
+	deadlines_init(&lookups->deadlines, arena, lookups_max);
+	memcpy(lookups->secret, secret, sizeof(lookups->secret));
+}
+
+bool
+lookup_is_pair(uint16_t type)
+{
+	return type == DNS_TYPE_A || type == DNS_TYPE_AAAA ||
+	    type == DNS_TYPE_ANY;
+}
+
+static void
+make_key(const struct lookups *lookups, uint32_t sandbox,
+    const struct dname *name, uint16_t type, uint8_t ret_key[KEY_SIZE])
+{
+	uint16_t group = lookup_is_pair(type) ? DNS_TYPE_A : type;
+
+	memcpy(ret_key, &sandbox, sizeof(sandbox));
+	memcpy(ret_key + sizeof(sandbox), &group, sizeof(group));
+	dname_hash(name, lookups->secret,
+	    ret_key + sizeof(sandbox) + sizeof(group));
+}
+
+struct lookup *
+lookup_find(struct lookups *lookups, uint32_t sandbox, const struct dname *name,
+    uint16_t type, lookup_id *ret_id)
+{
+	uint8_t key[KEY_SIZE];
+	uint32_t key_slot;
+
+	make_key(lookups, sandbox, name, type, key);
+	key_slot = table_find(&lookups->keys, key);
+	if (key_slot == TABLE_NONE)
+		return NULL;
+	*ret_id = lookups->ids[key_slot];
+	return lookup_at(lookups, *ret_id);
+}
+
+static void
+set_parts(struct lookup *lookup, uint16_t type)
+{
+	if (!lookup_is_pair(type)) {
+		lookup->part_count = 1;
+		lookup->parts[0].type = type;
+		return;
+	}
+	lookup->part_count = 2;
+	lookup->parts[0].type = DNS_TYPE_A;
+	lookup->parts[1].type = DNS_TYPE_AAAA;
+}
+
+struct lookup *
+lookup_open(struct lookups *lookups, uint32_t sandbox, const struct dname *name,
+    uint16_t type, uint64_t now_ms, lookup_id *ret_id)
+{
+	struct lookup *lookup;
+	uint8_t key[KEY_SIZE];
+	uint32_t slot, key_slot;
+	bool is_new;
+	lookup_id id;
+
+	REQUIRE(sandbox < lookups->sandboxes_max);
+	if (lookups->sandbox_open[sandbox] >= lookups->per_sandbox_max)
+		return NULL;
+	id = pool_take(&lookups->pool);
+	if (id == 0)
+		return NULL;
+	slot = pool_at(&lookups->pool, id);
+	make_key(lookups, sandbox, name, type, key);
+	key_slot = table_claim(&lookups->keys, key, &is_new);
+	/* The table has as many places as the pool. */
+	REQUIRE(key_slot != TABLE_NONE && is_new);
+	lookups->ids[key_slot] = id;
+	lookups->key_slot[slot] = key_slot;
+	lookups->sandbox_open[sandbox]++;
+
+	lookup = &lookups->lookup[slot];
+	memset(lookup, 0, sizeof(*lookup));
+	lookup->sandbox = sandbox;
+	lookup->name = *name;
+	lookup->opened_ms = now_ms;
+	lookup->result.sandbox = sandbox;
+	for (uint8_t i = 0; i < LOOKUP_PARTS_MAX; i++)
+		lookup->result.failed[i] = true;
+	set_parts(lookup, type);
+	*ret_id = id;
+	return lookup;
+}
+
+void
+lookup_set_deadline(struct lookups *lookups, lookup_id id, uint64_t at_ms)
+{
+	uint32_t slot = pool_at(&lookups->pool, id);
+
+	REQUIRE(slot != POOL_NONE);
+	deadlines_set(&lookups->deadlines, slot, at_ms);
+}
+
+struct lookup *
+lookup_at(struct lookups *lookups, lookup_id id)
+{
+	uint32_t slot = pool_at(&lookups->pool, id);
+
+	return slot == POOL_NONE ? NULL : &lookups->lookup[slot];
+}
+
+void
+lookup_close(struct lookups *lookups, lookup_id id)
+{
+	uint32_t slot = pool_at(&lookups->pool, id);
+	struct lookup *lookup;
+
+	REQUIRE(slot != POOL_NONE);
+	lookup = &lookups->lookup[slot];
+	REQUIRE(lookup->waiting.head == 0);
+	deadlines_cancel(&lookups->deadlines, slot);
+	table_drop(&lookups->keys, lookups->key_slot[slot]);
+	lookups->sandbox_open[lookup->sandbox]--;
+	pool_give(&lookups->pool, id);
+}
+
+struct lookup *
+lookup_pop_due(struct lookups *lookups, uint64_t now_ms, lookup_id *ret_id)
+{
+	uint32_t slot;
+
+	if (!deadlines_pop_due(&lookups->deadlines, now_ms, &slot))
+		return NULL;
+	*ret_id = pool_id(&lookups->pool, slot);
+	return &lookups->lookup[slot];
+}
+
+bool
+lookup_is_done(const struct lookup *lookup)
+{
+	for (uint8_t i = 0; i < lookup->part_count; i++)
+		if (lookup->parts[i].state == LOOKUP_ASKED)
+			return false;
+	return true;
+}
+
+bool
+lookup_decides(const struct lookup *lookup, uint16_t type)
+{
+	uint8_t own = type == DNS_TYPE_AAAA ? 1 : 0;
+
+	if (lookup_is_done(lookup))
+		return true;
+	if (type == DNS_TYPE_ANY)
+		return false;
+	/*
+	 * A failure, or a name that does not exist, must not be told while
+	 * the other family may still show that the name is alive: musl gives
+	 * up a name whose one half fails.
+	 */
+	return lookup->parts[own].state == LOOKUP_ANSWERED &&
+	    lookup->result.answers[own].outcome != ANSWER_NO_NAME;
+}

@@ -5,7 +5,10 @@
  *
  * For address types it always fetches A and AAAA, as two parts, so that the
  * client's choice of type carries nothing outward. A query for one family is
- * ready as soon as that part is in. The lookup is done when both are.
+ * decided as soon as that part is in, unless what came in (a failure, a name
+ * that does not exist) may look different once the other part is there. The
+ * lookup is done when both are. It has a deadline of its own and is never
+ * cancelled because a client went away.
  */
 #ifndef LIB_LOOKUP_H
 #define LIB_LOOKUP_H
@@ -15,11 +18,15 @@
 
 #include "lib/answer.h"
 #include "lib/arena.h"
+#include "lib/cache.h"
 #include "lib/deadlines.h"
 #include "lib/dname.h"
 #include "lib/pool.h"
+#include "lib/query.h"
 #include "lib/table.h"
 #include "lib/verdict.h"
+
+#define LOOKUP_PARTS_MAX 2
 
 typedef uint64_t lookup_id;
 
@@ -33,31 +40,33 @@ enum lookup_part_state { LOOKUP_ASKED, LOOKUP_ANSWERED, LOOKUP_FAILED };
 
 struct lookup_part {
 	uint16_t type;
+	uint16_t ask_id; /* of the message that is under way */
 	enum lookup_part_state state;
 	enum ask_failure failure;
 	bool stream; /* asked again over a stream already */
-	struct answer answer;
 };
 
 struct lookup {
 	uint32_t sandbox;
 	struct dname name;
 	struct verdict verdict; /* of the first query that caused it */
+	uint64_t policy_generation; /* of the verdict */
 	uint8_t part_count; /* 1 or 2 */
-	struct lookup_part parts[2];
-	uint64_t waiting_head, waiting_tail; /* query ids */
+	struct lookup_part parts[LOOKUP_PARTS_MAX];
+	struct cache_entry result; /* by part; failed until it is in */
+	struct query_list waiting;
 	uint64_t opened_ms;
 };
 
 struct lookups {
 	struct pool pool;
-	struct lookup *lookup;
+	struct lookup *lookup; /* by slot of pool */
 	struct table keys; /* sandbox, type group, name hash */
 	lookup_id *ids; /* by slot of keys */
 	uint32_t *key_slot; /* by slot of pool */
-	uint32_t *sandbox_open;
+	uint32_t *sandbox_open; /* by number */
 	uint32_t per_sandbox_max, sandboxes_max;
-	struct deadlines deadlines; /* a transport that stays silent */
+	struct deadlines deadlines; /* by slot of pool */
 	uint8_t secret[16];
 };
 
@@ -67,11 +76,23 @@ void lookups_init(struct lookups *, struct arena *, uint32_t lookups_max,
 /* The running lookup of this sandbox, name and type group, NULL: none. */
 struct lookup *lookup_find(struct lookups *, uint32_t sandbox,
     const struct dname *, uint16_t type, lookup_id *ret_id);
-/* Opens one; NULL when pool or share is full. */
+/* Opens one that does not run yet (REQUIREd), its parts asked for; NULL when
+ * pool or share is full. The deadline is the caller's to set. */
 struct lookup *lookup_open(struct lookups *, uint32_t sandbox,
-    const struct dname *, uint16_t type, const struct verdict *,
-    uint64_t deadline_ms, uint64_t now_ms, lookup_id *ret_id);
+    const struct dname *, uint16_t type, uint64_t now_ms, lookup_id *ret_id);
+void lookup_set_deadline(struct lookups *, lookup_id, uint64_t at_ms);
 struct lookup *lookup_at(struct lookups *, lookup_id); /* NULL: stale */
+/* Nobody may wait any more (REQUIREd). */
 void lookup_close(struct lookups *, lookup_id);
+/* Takes the next lookup whose deadline is over; it stays open. */
+struct lookup *lookup_pop_due(struct lookups *, uint64_t now_ms,
+    lookup_id *ret_id);
+
+/* Whether A, AAAA or ANY, which are fetched together. */
+bool lookup_is_pair(uint16_t type);
+/* Every part is answered or has failed. */
+bool lookup_is_done(const struct lookup *);
+/* A query of this type can be decided now. */
+bool lookup_decides(const struct lookup *, uint16_t type);
 
 #endif
