@@ -25,7 +25,11 @@
 
 #define LOCALHOST_TTL_S 300
 
-enum fate { FATE_DENY, FATE_ANSWER, FATE_LOOK_UP };
+enum fate {
+	FATE_DENY,
+	FATE_ANSWER,
+	FATE_LOOK_UP
+};
 
 static void pin(struct engine *, uint64_t id, struct query *);
 static void reply(struct engine *, uint64_t id, struct query *);
@@ -147,8 +151,8 @@ answer_here(struct engine *e, struct query *q)
 		answer->type = type;
 		answer->end = q->question.name;
 		answer->addr_count = 1;
-		answer->addrs[0] = type == DNS_TYPE_A ? addr_v4(loopback4) :
-							addr_v6(loopback6);
+		answer->addrs[0] = type == DNS_TYPE_A ? addr_v4(loopback4)
+						      : addr_v6(loopback6);
 	} else {
 		ttl_s = e->limits.settings.ttl_cap_s;
 		answer_fixed(answer, &q->question.name, type, &q->verdict,
@@ -157,8 +161,9 @@ answer_here(struct engine *e, struct query *q)
 	q->answer_until_ms = e->now_ms + (uint64_t)ttl_s * 1000;
 	if (answer->outcome == ANSWER_OK)
 		return FATE_ANSWER;
-	return deny(q, answer->outcome == ANSWER_PROTECTED ? DENIAL_PROTECTED :
-							     DENIAL_NO_DATA);
+	return deny(q,
+	    answer->outcome == ANSWER_PROTECTED ? DENIAL_PROTECTED
+						: DENIAL_NO_DATA);
 }
 
 static bool
@@ -205,8 +210,8 @@ take_answer(struct query *q, const struct cache_entry *entry,
 		if (!entry->failed[other] &&
 		    entry->answers[other].outcome != ANSWER_NO_NAME)
 			return DENIAL_NO_DATA;
-		return q->verdict.lists_below ? DENIAL_NO_NAME_PARENT :
-						DENIAL_NO_NAME;
+		return q->verdict.lists_below ? DENIAL_NO_NAME_PARENT
+					      : DENIAL_NO_NAME;
 	case ANSWER_PROTECTED:
 		return DENIAL_PROTECTED;
 	case ANSWER_TRUNCATED:
@@ -337,12 +342,12 @@ take_result(struct engine *e, uint64_t id, struct query *q,
 static void
 look_up(struct engine *e, uint64_t id, struct query *q)
 {
-	lookup_id lookup_id;
+	lookup_id running;
 	struct lookup *lookup = lookup_find(&e->lookups, q->client.sandbox,
-	    &q->question.name, q->question.type, &lookup_id);
+	    &q->question.name, q->question.type, &running);
 
 	if (lookup == NULL)
-		lookup = begin_lookup(e, q, &lookup_id);
+		lookup = begin_lookup(e, q, &running);
 	if (lookup == NULL) {
 		e->counts.overload++;
 		q->denial = DENIAL_OVERLOAD;
@@ -483,8 +488,8 @@ report_protected(struct engine *e, const struct lookup *lookup, uint8_t part)
 	event->name = lookup->name;
 	event->type = lookup->parts[part].type;
 	event->apex_labels = lookup->verdict.apex_labels;
-	event->denial = answer->outcome == ANSWER_PROTECTED ? DENIAL_PROTECTED :
-							      DENIAL_NONE;
+	event->denial = answer->outcome == ANSWER_PROTECTED ? DENIAL_PROTECTED
+							    : DENIAL_NONE;
 	event->addr_count = 1;
 	event->addrs[0] = answer->protected_first;
 	event->addr_class = answer->protected_class;
@@ -619,9 +624,8 @@ element_of(const struct query *q, uint8_t addr, uint8_t service)
 static uint32_t
 ttl_left(const struct engine *e, const struct query *q)
 {
-	uint64_t left_ms = q->answer_until_ms > e->now_ms ?
-	    q->answer_until_ms - e->now_ms :
-	    0;
+	uint64_t left_ms =
+	    q->answer_until_ms > e->now_ms ? q->answer_until_ms - e->now_ms : 0;
 
 	return left_ms == 0 ? 1 : (uint32_t)((left_ms + 999) / 1000);
 }
@@ -634,36 +638,37 @@ lesser(uint64_t a, uint64_t b)
 	return less > UINT32_MAX ? UINT32_MAX : (uint32_t)less;
 }
 
-/* Asks for one element unless the kernel holds it long enough already. */
 static void
-pin_one(struct engine *e, uint64_t id, struct query *q,
-    const struct pin_element *element, uint32_t lifetime_ms)
+record(struct engine *e, enum effect_kind kind, uint32_t slot, uint32_t sandbox)
 {
-	uint32_t need_ms = (uint32_t)(q->need_until_ms - e->now_ms), slot;
+	struct effect *effect = effects_add(&e->effects, kind);
+
+	effect->u.record.slot = slot;
+	effect->u.record.sandbox = sandbox;
+}
+
+/* Asks for one element unless the kernel holds it long enough already. Where
+ * there is no room nothing is done: reply() will find it not held. */
+static void
+pin_one(struct engine *e, struct query *q, const struct pin_wish *wish)
+{
 	struct effect *effect;
-	uint64_t op;
-	bool changed = false;
-	enum pins_hold hold = pins_hold(&e->pins, element, &q->question.name,
-	    &q->verdict, id, need_ms, lifetime_ms, e->now_ms, &op, &slot,
-	    &changed);
+	struct pin_held held;
+	enum pins_hold hold = pins_hold(&e->pins, wish, e->now_ms, &held);
 
 	if (hold == PINS_FULL) {
-		/* Left out: reply() finds it not held. */
 		e->counts.pins_full++;
 		return;
 	}
-	if (changed) {
-		effect = effects_add(&e->effects, EFFECT_RECORD);
-		effect->u.record.slot = slot;
-		effect->u.record.sandbox = element->sandbox;
-	}
+	if (held.changed)
+		record(e, EFFECT_RECORD, held.slot, wish->element.sandbox);
 	if (hold == PINS_HELD)
 		return;
 	effect = effects_add(&e->effects, EFFECT_PIN);
-	effect->u.pin.op = op;
-	effect->u.pin.element = *element;
-	effect->u.pin.lifetime_ms = lifetime_ms;
-	effect->u.pin.slot = slot;
+	effect->u.pin.op = held.op;
+	effect->u.pin.element = wish->element;
+	effect->u.pin.lifetime_ms = held.lifetime_ms;
+	effect->u.pin.slot = held.slot;
 	q->pins_waiting++;
 	e->counts.pins_asked++;
 }
@@ -677,20 +682,25 @@ pin_all(struct engine *e, uint64_t id, struct query *q)
 {
 	const struct engine_settings *set = &e->limits.settings;
 	uint64_t ttl_ms = (uint64_t)ttl_left(e, q) * 1000;
-	uint64_t base_ms = ttl_ms > set->pin_floor_ms ? ttl_ms :
-							set->pin_floor_ms;
-	uint32_t lifetime_ms = lesser(base_ms + set->pin_grace_ms,
-	    set->pin_cap_ms);
+	uint64_t base_ms =
+	    ttl_ms > set->pin_floor_ms ? ttl_ms : set->pin_floor_ms;
 	uint64_t need_ms = ttl_ms + set->pin_grace_ms;
+	struct pin_wish wish = {
+		.name = &q->question.name,
+		.verdict = &q->verdict,
+		.query = id,
+		.lifetime_ms =
+		    lesser(base_ms + set->pin_grace_ms, set->pin_cap_ms),
+	};
 
 	if (need_ms < set->pin_floor_ms)
 		need_ms = set->pin_floor_ms;
-	q->need_until_ms = e->now_ms + lesser(need_ms, lifetime_ms);
+	wish.need_ms = lesser(need_ms, wish.lifetime_ms);
+	q->need_until_ms = e->now_ms + wish.need_ms;
 	for (uint8_t i = 0; i < q->answer.addr_count; i++) {
 		for (uint8_t s = 0; s < q->verdict.service_count; s++) {
-			struct pin_element element = element_of(q, i, s);
-
-			pin_one(e, id, q, &element, lifetime_ms);
+			wish.element = element_of(q, i, s);
+			pin_one(e, q, &wish);
 		}
 	}
 }
@@ -728,36 +738,46 @@ pin(struct engine *e, uint64_t id, struct query *q)
 	query_hurry(&e->queries, id, e->now_ms + e->limits.settings.pin_ms);
 }
 
+/* What an ack changes in the kernel and in the state. */
+static void
+note_ack(struct engine *e, const struct pin_ack *ack, int status)
+{
+	struct effect *effect;
+
+	if (!ack->ok)
+		e->counts.pins_refused++;
+	if (ack->ok || ack->dropped)
+		record(e, ack->ok ? EFFECT_RECORD : EFFECT_FORGET, ack->slot,
+		    ack->element.sandbox);
+	if (ack->slot != TABLE_NONE || status != 0 ||
+	    pins_find(&e->pins, &ack->element) != TABLE_NONE)
+		return;
+	/* Revoked while it was under way: nobody knows of it any more. */
+	effect = effects_add(&e->effects, EFFECT_UNPIN);
+	memset(&effect->u.pin, 0, sizeof(effect->u.pin));
+	effect->u.pin.element = ack->element;
+	effect->u.pin.slot = TABLE_NONE;
+}
+
 void
 engine_pinned(struct engine *e, uint64_t op, int status, uint64_t now_ms)
 {
-	struct pin_element element;
-	struct effect *effect;
+	struct pin_ack ack;
 	struct query *q;
-	uint64_t id;
-	uint32_t slot;
-	bool ok;
 
 	engine_enter(e, now_ms);
-	if (!pins_acked(&e->pins, op, status, now_ms, &id, &element, &slot,
-		&ok)) {
+	if (!pins_acked(&e->pins, op, status, now_ms, &ack)) {
 		e->counts.stale_acks++;
 		return;
 	}
-	if (!ok)
-		e->counts.pins_refused++;
-	if (ok && slot != TABLE_NONE) {
-		effect = effects_add(&e->effects, EFFECT_RECORD);
-		effect->u.record.slot = slot;
-		effect->u.record.sandbox = element.sandbox;
-	}
-	q = query_at(&e->queries, id);
+	note_ack(e, &ack, status);
+	q = query_at(&e->queries, ack.query);
 	if (q == NULL || q->stage != QUERY_PINNING)
 		return;
 	REQUIRE(q->pins_waiting > 0);
 	q->pins_waiting--;
 	if (q->pins_waiting == 0)
-		reply(e, id, q);
+		reply(e, ack.query, q);
 }
 
 /*
@@ -815,9 +835,9 @@ keep_held(const struct engine *e, struct query *q)
 			q->denial = DENIAL_UNPINNED_OTHER;
 		return 0;
 	}
-	left_s = end_ms - e->now_ms > grace_ms ?
-	    (end_ms - e->now_ms - grace_ms) / 1000 :
-	    0;
+	left_s = end_ms - e->now_ms > grace_ms
+	    ? (end_ms - e->now_ms - grace_ms) / 1000
+	    : 0;
 	ttl_s = lesser(ttl_s, left_s);
 	return ttl_s == 0 ? 1 : ttl_s;
 }

@@ -19,7 +19,11 @@
  * has come. STALE: the slot lapsed anew meanwhile, so the answer is about
  * something that was before.
  */
-enum flows_state { FLOWS_IDLE, FLOWS_ASKED, FLOWS_STALE };
+enum flows_state {
+	FLOWS_IDLE,
+	FLOWS_ASKED,
+	FLOWS_STALE
+};
 
 void
 engine_pins_init(struct engine *e, struct arena *arena)
@@ -49,9 +53,8 @@ request(struct engine *e, enum effect_kind kind, uint32_t slot,
 	memset(&effect->u.pin, 0, sizeof(effect->u.pin));
 	effect->u.pin.element = *element;
 	effect->u.pin.slot = slot;
-	effect->u.pin.lifetime_ms = lifetime_ms > UINT32_MAX ?
-	    UINT32_MAX :
-	    (uint32_t)lifetime_ms;
+	effect->u.pin.lifetime_ms =
+	    lifetime_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)lifetime_ms;
 }
 
 /*
@@ -266,7 +269,7 @@ engine_pins_lost(struct engine *e, uint32_t sandbox, uint64_t window_ms,
 	if (sandbox != 0)
 		return;
 	event = engine_event(e, EVENT_PINS_LOST, 0, NULL);
-	event->duration_ms = window_ms > UINT32_MAX ? UINT32_MAX :
-						      (uint32_t)window_ms;
+	event->duration_ms =
+	    window_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)window_ms;
 	event->count = packets;
 }

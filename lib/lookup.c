@@ -18,14 +18,14 @@ lookups_init(struct lookups *lookups, struct arena *arena, uint32_t lookups_max,
 {
 	memset(lookups, 0, sizeof(*lookups));
 	pool_init(&lookups->pool, arena, lookups_max);
-	lookups->lookup = arena_take(arena, lookups_max,
-	    sizeof(*lookups->lookup));
+	lookups->lookup =
+	    arena_take(arena, lookups_max, sizeof(*lookups->lookup));
 	table_init(&lookups->keys, arena, lookups_max, KEY_SIZE, secret);
 	lookups->ids = arena_take(arena, lookups_max, sizeof(*lookups->ids));
-	lookups->key_slot = arena_take(arena, lookups_max,
-	    sizeof(*lookups->key_slot));
-	lookups->sandbox_open = arena_take(arena, sandboxes_max,
-	    sizeof(*lookups->sandbox_open));
+	lookups->key_slot =
+	    arena_take(arena, lookups_max, sizeof(*lookups->key_slot));
+	lookups->sandbox_open =
+	    arena_take(arena, sandboxes_max, sizeof(*lookups->sandbox_open));
 	lookups->per_sandbox_max = per_sandbox_max;
 	lookups->sandboxes_max = sandboxes_max;
 	deadlines_init(&lookups->deadlines, arena, lookups_max);

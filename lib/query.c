@@ -15,11 +15,11 @@ queries_init(struct queries *queries, struct arena *arena, uint32_t queries_max,
 {
 	memset(queries, 0, sizeof(*queries));
 	pool_init(&queries->pool, arena, queries_max);
-	queries->query = arena_take(arena, queries_max,
-	    sizeof(*queries->query));
+	queries->query =
+	    arena_take(arena, queries_max, sizeof(*queries->query));
 	deadlines_init(&queries->deadlines, arena, queries_max);
-	queries->sandbox_open = arena_take(arena, sandboxes_max,
-	    sizeof(*queries->sandbox_open));
+	queries->sandbox_open =
+	    arena_take(arena, sandboxes_max, sizeof(*queries->sandbox_open));
 	queries->per_sandbox_max = per_sandbox_max;
 	queries->sandboxes_max = sandboxes_max;
 }
