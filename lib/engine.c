@@ -16,14 +16,12 @@
 #include <string.h>
 
 #include "lib/dns.h"
-#include "lib/engine_pins.h"
+#include "lib/engine_parts.h"
 #include "lib/require.h"
 
 /* One step adds at most a pin and a record for each address and service of
  * an answer, a reply, and a few events. */
 #define STEP_EFFECTS_MAX (ANSWER_ADDRS_MAX * RULE_SERVICES_MAX * 2 + 8)
-
-#define LOCALHOST_TTL_S 300
 
 enum fate {
 	FATE_DENY,
@@ -96,129 +94,17 @@ deny(struct query *q, enum denial why)
 	return FATE_DENY;
 }
 
+/* Takes the part of a result that a question is about, or why there is
+ * none. */
 static void
-observe(struct engine *e, const struct query *q)
-{
-	struct tunnel_finding finding;
-	struct event *event;
-
-	if (!tunnel_observe(&e->tunnel, q->client.sandbox, &q->question,
-		&q->verdict, e->now_ms, &finding))
-		return;
-	e->counts.tunnel_suspected++;
-	event = engine_event(e, EVENT_TUNNEL_SUSPECTED, q->client.sandbox,
-	    &q->client);
-	event->has_question = true;
-	event->name = q->question.name;
-	event->type = q->question.type;
-	event->apex_labels = q->verdict.apex_labels;
-	event->denial = q->verdict.denial;
-	event->finding = finding;
-}
-
-/* Below in-addr.arpa or ip6.arpa. */
-static bool
-is_reverse(const struct dname *name)
-{
-	static const uint8_t in_addr[] = "\7in-addr\4arpa";
-	static const uint8_t ip6[] = "\3ip6\4arpa";
-	struct dname top;
-
-	if (name->labels < 3)
-		return false;
-	top = dname_suffix(name, 2);
-	return (top.len == sizeof(in_addr) &&
-		   memcmp(top.wire, in_addr, sizeof(in_addr)) == 0) ||
-	    (top.len == sizeof(ip6) && memcmp(top.wire, ip6, sizeof(ip6)) == 0);
-}
-
-/* An answer that needs no upstream: loopback, or a rule's own addresses. */
-static enum fate
-answer_here(struct engine *e, struct query *q)
-{
-	static const uint8_t loopback4[4] = { 127, 0, 0, 1 };
-	static const uint8_t loopback6[16] = { [15] = 1 };
-	struct answer *answer = &q->answer;
-	uint16_t type = q->question.type;
-	uint32_t ttl_s = LOCALHOST_TTL_S;
-
-	if (!lookup_is_pair(type))
-		return deny(q, DENIAL_NO_DATA);
-	if (type == DNS_TYPE_ANY)
-		type = q->verdict.has4 ? DNS_TYPE_A : DNS_TYPE_AAAA;
-	if (q->verdict.localhost) {
-		answer->outcome = ANSWER_OK;
-		answer->type = type;
-		answer->end = q->question.name;
-		answer->addr_count = 1;
-		answer->addrs[0] = type == DNS_TYPE_A ? addr_v4(loopback4)
-						      : addr_v6(loopback6);
-	} else {
-		ttl_s = e->limits.settings.ttl_cap_s;
-		answer_fixed(answer, &q->question.name, type, &q->verdict,
-		    &e->policy->protected_ranges, ttl_s);
-	}
-	q->answer_until_ms = e->now_ms + (uint64_t)ttl_s * 1000;
-	if (answer->outcome == ANSWER_OK)
-		return FATE_ANSWER;
-	return deny(q,
-	    answer->outcome == ANSWER_PROTECTED ? DENIAL_PROTECTED
-						: DENIAL_NO_DATA);
-}
-
-static bool
-is_good(const struct cache_entry *entry, uint8_t part)
-{
-	return !entry->failed[part] &&
-	    entry->answers[part].outcome == ANSWER_OK;
-}
-
-/* The part of an exchange that a question is about. */
-static uint8_t
-part_of(const struct query *q, const struct cache_entry *entry)
-{
-	bool four = q->verdict.has4 && is_good(entry, 0);
-
-	if (q->question.type == DNS_TYPE_AAAA)
-		return 1;
-	if (q->question.type != DNS_TYPE_ANY || four)
-		return 0;
-	return q->verdict.has6 && is_good(entry, 1) ? 1 : 0;
-}
-
-/*
- * What both parts together mean for one question. A family that failed, or
- * whose name "does not exist" while the other family knows it, is told as
- * NODATA: anything else would take the working family down with it.
- */
-static enum denial
 take_answer(struct query *q, const struct cache_entry *entry,
     enum denial failure)
 {
-	uint8_t own = part_of(q, entry), other = 1 - own;
-	const struct answer *answer = &entry->answers[own];
+	uint8_t part = lookup_part_of(entry, q->question.type, &q->verdict);
 
-	if (entry->failed[own])
-		return is_good(entry, other) ? DENIAL_UPSTREAM_OTHER : failure;
-	q->answer = *answer;
-	switch (answer->outcome) {
-	case ANSWER_OK:
-		return DENIAL_NONE;
-	case ANSWER_NO_DATA:
-		return DENIAL_NO_DATA;
-	case ANSWER_NO_NAME:
-		if (!entry->failed[other] &&
-		    entry->answers[other].outcome != ANSWER_NO_NAME)
-			return DENIAL_NO_DATA;
-		return q->verdict.lists_below ? DENIAL_NO_NAME_PARENT
-					      : DENIAL_NO_NAME;
-	case ANSWER_PROTECTED:
-		return DENIAL_PROTECTED;
-	case ANSWER_TRUNCATED:
-	case ANSWER_BOGUS:
-		return failure;
-	}
-	UNREACHABLE();
+	q->denial = lookup_judge(entry, part, &q->verdict, failure);
+	if (!entry->failed[part])
+		q->answer = entry->answers[part];
 }
 
 static bool
@@ -232,7 +118,7 @@ answer_from_cache(struct engine *e, struct query *q)
 	e->counts.cache_hits++;
 	q->cached = true;
 	q->answer_until_ms = entry->until_ms;
-	q->denial = take_answer(q, entry, DENIAL_UPSTREAM_BROKEN);
+	take_answer(q, entry, DENIAL_UPSTREAM_BROKEN);
 	return true;
 }
 
@@ -262,19 +148,21 @@ judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 		return deny(q, DENIAL_UNKNOWN_SOURCE);
 
 	match_policy(e, q);
-	observe(e, q);
+	engine_observe(e, q);
 	if (why != DENIAL_NONE)
 		return deny(q, why);
 	if (e->settling)
 		return deny(q, DENIAL_UNPINNED);
 	if (q->question.type == DNS_TYPE_PTR && !q->verdict.listed &&
-	    is_reverse(&q->question.name))
+	    engine_is_reverse(&q->question.name))
 		return deny(q, DENIAL_PTR);
 	if (q->verdict.denial != DENIAL_NONE)
 		return deny(q, q->verdict.denial);
 
-	if (q->verdict.localhost || q->verdict.addr_count > 0)
-		return answer_here(e, q);
+	if (q->verdict.localhost || q->verdict.addr_count > 0) {
+		why = engine_answer_here(e, q);
+		return why == DENIAL_NONE ? FATE_ANSWER : deny(q, why);
+	}
 	if (answer_from_cache(e, q))
 		return q->denial == DENIAL_NONE ? FATE_ANSWER : FATE_DENY;
 
@@ -321,17 +209,18 @@ static void
 take_result(struct engine *e, uint64_t id, struct query *q,
     const struct lookup *lookup)
 {
-	uint8_t own = part_of(q, &lookup->result);
-	bool silent = lookup->parts[own].failure == ASK_SILENT;
-	uint32_t ttl_s = lookup->result.answers[own].ttl_s;
 	const struct engine_settings *set = &e->limits.settings;
+	uint8_t part =
+	    lookup_part_of(&lookup->result, q->question.type, &q->verdict);
+	uint32_t ttl_s = lookup->result.answers[part].ttl_s;
+	bool silent = lookup->parts[part].failure == ASK_SILENT;
 
-	if (ttl_s < set->ttl_floor_s)
-		ttl_s = set->ttl_floor_s;
 	if (ttl_s > set->ttl_cap_s)
 		ttl_s = set->ttl_cap_s;
+	if (ttl_s < set->ttl_floor_s)
+		ttl_s = set->ttl_floor_s;
 	q->answer_until_ms = e->now_ms + (uint64_t)ttl_s * 1000;
-	q->denial = take_answer(q, &lookup->result,
+	take_answer(q, &lookup->result,
 	    silent ? DENIAL_UPSTREAM_SILENT : DENIAL_UPSTREAM_BROKEN);
 	q->stage = QUERY_READY;
 	query_move(&e->queries, id, &e->queries.ready);
@@ -414,35 +303,11 @@ engine_query(struct engine *e, const struct client *client, const uint8_t *wire,
  * Second section: what the upstream said.
  */
 
-/* How long both parts are kept, as one entry. What exists decides; one half
- * that failed is tried again soon. */
-static uint32_t
-result_ttl(const struct engine *e, const struct lookup *lookup)
-{
-	const struct engine_settings *set = &e->limits.settings;
-	uint32_t ttl_s = set->ttl_cap_s;
-	bool good = false;
-
-	for (uint8_t i = 0; i < lookup->part_count; i++) {
-		const struct answer *answer = &lookup->result.answers[i];
-
-		if (lookup->result.failed[i])
-			return set->ttl_negative_s;
-		if (answer->outcome != ANSWER_OK)
-			continue;
-		good = true;
-		if (answer->ttl_s < ttl_s)
-			ttl_s = answer->ttl_s;
-	}
-	if (!good)
-		return set->ttl_negative_s;
-	return ttl_s < set->ttl_floor_s ? set->ttl_floor_s : ttl_s;
-}
-
 /* A part is in, or has failed: whoever can be decided goes on. */
 static void
 part_done(struct engine *e, struct lookup *lookup, lookup_id id)
 {
+	const struct engine_settings *set = &e->limits.settings;
 	uint64_t query = lookup->waiting.head;
 	bool any = false;
 
@@ -461,7 +326,9 @@ part_done(struct engine *e, struct lookup *lookup, lookup_id id)
 	if (any)
 		cache_put(&e->cache, lookup->sandbox, &lookup->name,
 		    lookup->parts[0].type, &lookup->result,
-		    result_ttl(e, lookup), e->now_ms);
+		    lookup_ttl(lookup, set->ttl_floor_s, set->ttl_cap_s,
+			set->ttl_negative_s),
+		    e->now_ms);
 	lookup_close(&e->lookups, id);
 }
 
@@ -470,35 +337,6 @@ fail_part(struct lookup *lookup, uint8_t part, enum ask_failure failure)
 {
 	lookup->parts[part].state = LOOKUP_FAILED;
 	lookup->parts[part].failure = failure;
-}
-
-static void
-report_protected(struct engine *e, const struct lookup *lookup, uint8_t part)
-{
-	const struct answer *answer = &lookup->result.answers[part];
-	const struct query *q = query_at(&e->queries, lookup->waiting.head);
-	struct event *event;
-
-	if (answer->protected_count == 0)
-		return;
-	e->counts.rebinding_blocked++;
-	event = engine_event(e, EVENT_REBINDING_BLOCKED, lookup->sandbox,
-	    q == NULL ? NULL : &q->client);
-	event->has_question = true;
-	event->name = lookup->name;
-	event->type = lookup->parts[part].type;
-	event->apex_labels = lookup->verdict.apex_labels;
-	event->denial = answer->outcome == ANSWER_PROTECTED ? DENIAL_PROTECTED
-							    : DENIAL_NONE;
-	event->addr_count = 1;
-	event->addrs[0] = answer->protected_first;
-	event->addr_class = answer->protected_class;
-	event->count = answer->protected_count;
-	event->has_end = answer->link_count > 0;
-	event->end = answer->end;
-	event->has_rule = lookup->verdict.rule != RULE_NONE;
-	event->rule_kind = lookup->verdict.kind;
-	event->rule_name = lookup->verdict.rule_name;
 }
 
 /* The policy may have changed since the lookup began; its answer is judged by
@@ -574,7 +412,7 @@ engine_answer(struct engine *e, lookup_id id, uint8_t part, const uint8_t *wire,
 	case ANSWER_PROTECTED:
 		p->state = LOOKUP_ANSWERED;
 		lookup->result.failed[part] = false;
-		report_protected(e, lookup, part);
+		engine_report_protected(e, lookup, part);
 		break;
 	case ANSWER_TRUNCATED:
 		if (!p->stream && lookup->verdict.denial == DENIAL_NONE) {
@@ -610,101 +448,6 @@ engine_ask_failed(struct engine *e, lookup_id id, uint8_t part,
  * cache alike, so that what the kernel lost is asked for again.
  */
 
-static struct pin_element
-element_of(const struct query *q, uint8_t addr, uint8_t service)
-{
-	return (struct pin_element){
-		.sandbox = q->client.sandbox,
-		.addr = q->answer.addrs[addr],
-		.service = q->verdict.services[service],
-	};
-}
-
-/* What is left of the answer's TTL, begun seconds counted. */
-static uint32_t
-ttl_left(const struct engine *e, const struct query *q)
-{
-	uint64_t left_ms =
-	    q->answer_until_ms > e->now_ms ? q->answer_until_ms - e->now_ms : 0;
-
-	return left_ms == 0 ? 1 : (uint32_t)((left_ms + 999) / 1000);
-}
-
-static uint32_t
-lesser(uint64_t a, uint64_t b)
-{
-	uint64_t less = a < b ? a : b;
-
-	return less > UINT32_MAX ? UINT32_MAX : (uint32_t)less;
-}
-
-static void
-record(struct engine *e, enum effect_kind kind, uint32_t slot, uint32_t sandbox)
-{
-	struct effect *effect = effects_add(&e->effects, kind);
-
-	effect->u.record.slot = slot;
-	effect->u.record.sandbox = sandbox;
-}
-
-/* Asks for one element unless the kernel holds it long enough already. Where
- * there is no room nothing is done: reply() will find it not held. */
-static void
-pin_one(struct engine *e, struct query *q, const struct pin_wish *wish)
-{
-	struct effect *effect;
-	struct pin_held held;
-	enum pins_hold hold = pins_hold(&e->pins, wish, e->now_ms, &held);
-
-	if (hold == PINS_FULL) {
-		e->counts.pins_full++;
-		return;
-	}
-	if (held.changed)
-		record(e, EFFECT_RECORD, held.slot, wish->element.sandbox);
-	if (hold == PINS_HELD)
-		return;
-	effect = effects_add(&e->effects, EFFECT_PIN);
-	effect->u.pin.op = held.op;
-	effect->u.pin.element = wish->element;
-	effect->u.pin.lifetime_ms = held.lifetime_ms;
-	effect->u.pin.slot = held.slot;
-	q->pins_waiting++;
-	e->counts.pins_asked++;
-}
-
-/*
- * Clients hold addresses longer than the TTL says, hence the floor, and use
- * them at the very end of it, hence the grace.
- */
-static void
-pin_all(struct engine *e, uint64_t id, struct query *q)
-{
-	const struct engine_settings *set = &e->limits.settings;
-	uint64_t ttl_ms = (uint64_t)ttl_left(e, q) * 1000;
-	uint64_t base_ms =
-	    ttl_ms > set->pin_floor_ms ? ttl_ms : set->pin_floor_ms;
-	uint64_t need_ms = ttl_ms + set->pin_grace_ms;
-	struct pin_wish wish = {
-		.name = &q->question.name,
-		.verdict = &q->verdict,
-		.query = id,
-		.lifetime_ms =
-		    lesser(base_ms + set->pin_grace_ms, set->pin_cap_ms),
-	};
-
-	if (need_ms < set->pin_floor_ms)
-		need_ms = set->pin_floor_ms;
-	wish.need_ms = lesser(need_ms, wish.lifetime_ms);
-	q->need_until_ms = e->now_ms + wish.need_ms;
-	for (uint8_t i = 0; i < q->answer.addr_count; i++) {
-		for (uint8_t s = 0; s < q->verdict.service_count; s++) {
-			wish.element = element_of(q, i, s);
-			pin_one(e, q, &wish);
-		}
-	}
-}
-
 /* Nothing is decided by a policy that does not hold any more. */
 static void
 judge_again(const struct engine *e, struct query *q)
@@ -728,7 +471,7 @@ pin(struct engine *e, uint64_t id, struct query *q)
 {
 	judge_again(e, q);
 	if (needs_pins(q) && !e->helper_lost)
-		pin_all(e, id, q);
+		engine_hold(e, id, q);
 	if (q->pins_waiting == 0) {
 		reply(e, id, q);
 		return;
@@ -736,27 +479,6 @@ pin(struct engine *e, uint64_t id, struct query *q)
 	q->stage = QUERY_PINNING;
 	query_move(&e->queries, id, &e->queries.pinning);
 	query_hurry(&e->queries, id, e->now_ms + e->limits.settings.pin_ms);
-}
-
-/* What an ack changes in the kernel and in the state. */
-static void
-note_ack(struct engine *e, const struct pin_ack *ack, int status)
-{
-	struct effect *effect;
-
-	if (!ack->ok)
-		e->counts.pins_refused++;
-	if (ack->ok || ack->dropped)
-		record(e, ack->ok ? EFFECT_RECORD : EFFECT_FORGET, ack->slot,
-		    ack->element.sandbox);
-	if (ack->slot != TABLE_NONE || status != 0 ||
-	    pins_find(&e->pins, &ack->element) != TABLE_NONE)
-		return;
-	/* Revoked while it was under way: nobody knows of it any more. */
-	effect = effects_add(&e->effects, EFFECT_UNPIN);
-	memset(&effect->u.pin, 0, sizeof(effect->u.pin));
-	effect->u.pin.element = ack->element;
-	effect->u.pin.slot = TABLE_NONE;
 }
 
 void
@@ -770,7 +492,7 @@ engine_pinned(struct engine *e, uint64_t op, int status, uint64_t now_ms)
 		e->counts.stale_acks++;
 		return;
 	}
-	note_ack(e, &ack, status);
+	engine_note_ack(e, &ack, status);
 	q = query_at(&e->queries, ack.query);
 	if (q == NULL || q->stage != QUERY_PINNING)
 		return;
@@ -784,109 +506,6 @@ engine_pinned(struct engine *e, uint64_t op, int status, uint64_t now_ms)
  * The end of every query.
  */
 
-/* When the first of an address's pins ends; 0 when one is missing. */
-static uint64_t
-held_until(const struct engine *e, const struct query *q, uint8_t addr)
-{
-	uint64_t least = DEADLINE_NEVER;
-
-	for (uint8_t s = 0; s < q->verdict.service_count; s++) {
-		struct pin_element element = element_of(q, addr, s);
-		uint64_t until = pins_until(&e->pins, &element);
-
-		if (until < least)
-			least = until;
-	}
-	return q->verdict.service_count == 0 ? 0 : least;
-}
-
-/*
- * Leaves in the answer only what the ledger says the kernel holds, and tells
- * no TTL beyond the shortest pin less grace. Returns the TTL.
- */
-static uint32_t
-keep_held(const struct engine *e, struct query *q)
-{
-	uint32_t grace_ms = e->limits.settings.pin_grace_ms;
-	uint32_t ttl_s = ttl_left(e, q);
-	uint64_t end_ms = DEADLINE_NEVER, left_s;
-	uint8_t i = 0;
-
-	if (e->helper_lost)
-		q->answer.addr_count = 0;
-	while (i < q->answer.addr_count) {
-		uint64_t until = held_until(e, q, i);
-
-		if (until < q->need_until_ms || until <= e->now_ms) {
-			answer_drop_addr(&q->answer, i);
-			continue;
-		}
-		if (until < end_ms)
-			end_ms = until;
-		i++;
-	}
-	if (q->answer.addr_count == 0) {
-		uint8_t other = q->question.type == DNS_TYPE_AAAA ? 4 : 6;
-
-		q->denial = DENIAL_UNPINNED;
-		if (!e->helper_lost &&
-		    pins_name_holds(&e->pins, q->client.sandbox,
-			&q->question.name, other, e->now_ms))
-			q->denial = DENIAL_UNPINNED_OTHER;
-		return 0;
-	}
-	left_s = end_ms - e->now_ms > grace_ms
-	    ? (end_ms - e->now_ms - grace_ms) / 1000
-	    : 0;
-	ttl_s = lesser(ttl_s, left_s);
-	return ttl_s == 0 ? 1 : ttl_s;
-}
-
-static enum event_action
-outcome_of(struct engine *e, enum denial denial)
-{
-	/* What the upstream says of a listed name is an answer. */
-	if (denial == DENIAL_NONE || denial == DENIAL_NO_NAME ||
-	    denial == DENIAL_NO_NAME_PARENT || denial == DENIAL_NO_DATA) {
-		e->counts.answered++;
-		return EVENT_DNS_ANSWERED;
-	}
-	if (denial_is_failure(denial)) {
-		e->counts.failed++;
-		return EVENT_DNS_FAILED;
-	}
-	e->counts.denied++;
-	return EVENT_DNS_DENIED;
-}
-
-/* The one record of what became of a query. */
-static void
-audit(struct engine *e, const struct query *q, uint8_t rcode, uint32_t ttl_s,
-    uint8_t addr_count)
-{
-	struct event *event = engine_event(e, outcome_of(e, q->denial),
-	    q->client.sandbox, &q->client);
-
-	event->has_question = q->question.has_name;
-	event->name = q->question.name;
-	event->type = q->question.type;
-	event->apex_labels = q->verdict.apex_labels;
-	event->denial = q->denial;
-	event->rcode = rcode;
-	event->ttl_s = ttl_s;
-	event->cached = q->cached;
-	event->addr_count = addr_count;
-	memcpy(event->addrs, q->answer.addrs,
-	    addr_count * sizeof(event->addrs[0]));
-	event->has_end = q->answer.link_count > 0;
-	event->end = q->answer.end;
-	event->has_rule = q->client.sandbox != 0 &&
-	    q->verdict.rule != RULE_NONE && q->question.has_name;
-	event->rule_kind = q->verdict.kind;
-	event->rule_name = q->verdict.rule_name;
-	event->duration_ms = (uint32_t)(e->now_ms - q->opened_ms);
-}
-
 static void
 answer_client(struct engine *e, const struct query *q, uint32_t ttl_s)
 {
@@ -897,7 +516,7 @@ answer_client(struct engine *e, const struct query *q, uint32_t ttl_s)
 	effect->u.reply.len = (uint16_t)reply_build(effect->u.reply.message,
 	    sizeof(effect->u.reply.message), &q->question, &q->answer, ttl_s,
 	    &addr_count);
-	audit(e, q, DNS_RCODE_NOERROR, ttl_s, addr_count);
+	engine_audit(e, q, DNS_RCODE_NOERROR, ttl_s, addr_count);
 }
 
 static void
@@ -912,7 +531,7 @@ deny_client(struct engine *e, const struct query *q)
 	effect->u.reply.len = (uint16_t)reply_deny(effect->u.reply.message,
 	    sizeof(effect->u.reply.message), &q->question, &form, ttl_s, NULL,
 	    q->verdict.tell);
-	audit(e, q, rcode, form.soa ? ttl_s : 0, 0);
+	engine_audit(e, q, rcode, form.soa ? ttl_s : 0, 0);
 }
 
 /*
@@ -926,9 +545,9 @@ reply(struct engine *e, uint64_t id, struct query *q)
 
 	judge_again(e, q);
 	if (needs_pins(q))
-		ttl_s = keep_held(e, q);
+		ttl_s = engine_keep_held(e, q);
 	else if (q->denial == DENIAL_NONE)
-		ttl_s = ttl_left(e, q);
+		ttl_s = engine_ttl_left(e, q);
 
 	if (q->denial == DENIAL_DROP || !q->question.has_header)
 		e->counts.dropped++;
@@ -1048,23 +667,4 @@ engine_explain(const struct policy *policy, uint32_t sandbox,
 	};
 
 	return policy_match(policy, sandbox, &question);
-}
-
-struct event *
-engine_event(struct engine *e, enum event_action action, uint32_t sandbox,
-    const struct client *client)
-{
-	struct effect *effect = effects_add(&e->effects, EFFECT_EVENT);
-	struct event *event = &effect->u.event;
-
-	memset(event, 0, sizeof(*event));
-	event->action = action;
-	event->sandbox = sandbox;
-	if (client == NULL)
-		return event;
-	event->source = client->addr;
-	event->source_port = client->port;
-	event->transport = client->stream != 0 ? PROTO_TCP : PROTO_UDP;
-	event->ifindex = client->ifindex;
-	return event;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * engine_pins - pins without a question. See engine_pins.h; the life of a
+ * engine_pins - pins without a question. See engine_parts.h; the life of a
  * query is in engine.c.
  */
-#include "lib/engine_pins.h"
+#include "lib/engine_parts.h"
 
 #include <string.h>
 
@@ -35,8 +35,9 @@ engine_pins_init(struct engine *e, struct arena *arena)
 	e->rejudge_slot = TABLE_NONE;
 }
 
-static void
-record(struct engine *e, enum effect_kind kind, uint32_t slot, uint32_t sandbox)
+void
+engine_record(struct engine *e, enum effect_kind kind, uint32_t slot,
+    uint32_t sandbox)
 {
 	struct effect *effect = effects_add(&e->effects, kind);
 
@@ -44,8 +45,8 @@ record(struct engine *e, enum effect_kind kind, uint32_t slot, uint32_t sandbox)
 	effect->u.record.sandbox = sandbox;
 }
 
-static void
-request(struct engine *e, enum effect_kind kind, uint32_t slot,
+void
+engine_request(struct engine *e, enum effect_kind kind, uint32_t slot,
     const struct pin_element *element, uint64_t lifetime_ms)
 {
 	struct effect *effect = effects_add(&e->effects, kind);
@@ -105,8 +106,8 @@ engine_recall(struct engine *e, const struct pin_record *given, uint64_t now_ms)
 		return;
 	if (left_ms == 0)
 		deadlines_set(&e->flows_due, slot, now_ms + FLOWS_EVERY_MS);
-	record(e, EFFECT_RECORD, slot, r.element.sandbox);
-	request(e, EFFECT_RECALL, slot, &r.element, left_ms);
+	engine_record(e, EFFECT_RECORD, slot, r.element.sandbox);
+	engine_request(e, EFFECT_RECALL, slot, &r.element, left_ms);
 }
 
 void
@@ -157,12 +158,12 @@ rejudge_one(struct engine *e, uint32_t slot)
 	if (left == r.holder_count)
 		return;
 	if (left > 0) {
-		record(e, EFFECT_RECORD, slot, r.element.sandbox);
+		engine_record(e, EFFECT_RECORD, slot, r.element.sandbox);
 		return;
 	}
 	pins_drop(&e->pins, slot);
-	request(e, EFFECT_UNPIN, slot, &r.element, 0);
-	record(e, EFFECT_FORGET, slot, r.element.sandbox);
+	engine_request(e, EFFECT_UNPIN, slot, &r.element, 0);
+	engine_record(e, EFFECT_FORGET, slot, r.element.sandbox);
 }
 
 /*
@@ -211,7 +212,7 @@ ask_flows(struct engine *e)
 		return true;
 	e->flows_state[slot] = FLOWS_ASKED;
 	e->flows_in_flight++;
-	request(e, EFFECT_FLOWS, slot, &r.element, 0);
+	engine_request(e, EFFECT_FLOWS, slot, &r.element, 0);
 	return true;
 }
 
@@ -238,7 +239,7 @@ engine_flows(struct engine *e, uint32_t slot, int status, bool flow,
 		return;
 	}
 	pins_drop(&e->pins, slot);
-	record(e, EFFECT_FORGET, slot, r.element.sandbox);
+	engine_record(e, EFFECT_FORGET, slot, r.element.sandbox);
 }
 
 bool
@@ -265,7 +266,7 @@ engine_pins_lost(struct engine *e, uint32_t sandbox, uint64_t window_ms,
 
 	engine_enter(e, now_ms);
 	pins_forget_all(&e->pins, sandbox);
-	record(e, EFFECT_FORGET, FORGET_ALL, sandbox);
+	engine_record(e, EFFECT_FORGET, FORGET_ALL, sandbox);
 	if (sandbox != 0)
 		return;
 	event = engine_event(e, EVENT_PINS_LOST, 0, NULL);

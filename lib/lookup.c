@@ -186,3 +186,72 @@ lookup_decides(const struct lookup *lookup, uint16_t type)
 	return lookup->parts[own].state == LOOKUP_ANSWERED &&
 	    lookup->result.answers[own].outcome != ANSWER_NO_NAME;
 }
+
+uint32_t
+lookup_ttl(const struct lookup *lookup, uint32_t floor_s, uint32_t cap_s,
+    uint32_t negative_s)
+{
+	uint32_t ttl_s = cap_s;
+	bool good = false;
+
+	for (uint8_t i = 0; i < lookup->part_count; i++) {
+		const struct answer *answer = &lookup->result.answers[i];
+
+		if (lookup->result.failed[i])
+			return negative_s;
+		if (answer->outcome != ANSWER_OK)
+			continue;
+		good = true;
+		if (answer->ttl_s < ttl_s)
+			ttl_s = answer->ttl_s;
+	}
+	if (!good)
+		return negative_s;
+	return ttl_s < floor_s ? floor_s : ttl_s;
+}
+
+static bool
+is_good(const struct cache_entry *entry, uint8_t part)
+{
+	return !entry->failed[part] &&
+	    entry->answers[part].outcome == ANSWER_OK;
+}
+
+uint8_t
+lookup_part_of(const struct cache_entry *entry, uint16_t type,
+    const struct verdict *verdict)
+{
+	if (type == DNS_TYPE_AAAA)
+		return 1;
+	if (type != DNS_TYPE_ANY || (verdict->has4 && is_good(entry, 0)))
+		return 0;
+	return verdict->has6 && is_good(entry, 1) ? 1 : 0;
+}
+
+enum denial
+lookup_judge(const struct cache_entry *entry, uint8_t part,
+    const struct verdict *verdict, enum denial failure)
+{
+	uint8_t other = part == 0 ? 1 : 0;
+
+	if (entry->failed[part])
+		return is_good(entry, other) ? DENIAL_UPSTREAM_OTHER : failure;
+	switch (entry->answers[part].outcome) {
+	case ANSWER_OK:
+		return DENIAL_NONE;
+	case ANSWER_NO_DATA:
+		return DENIAL_NO_DATA;
+	case ANSWER_NO_NAME:
+		if (!entry->failed[other] &&
+		    entry->answers[other].outcome != ANSWER_NO_NAME)
+			return DENIAL_NO_DATA;
+		return verdict->lists_below ? DENIAL_NO_NAME_PARENT
+					    : DENIAL_NO_NAME;
+	case ANSWER_PROTECTED:
+		return DENIAL_PROTECTED;
+	case ANSWER_TRUNCATED:
+	case ANSWER_BOGUS:
+		return failure;
+	}
+	UNREACHABLE();
+}

@@ -94,5 +94,22 @@ bool lookup_is_pair(uint16_t type);
 bool lookup_is_done(const struct lookup *);
 /* A query of this type can be decided now. */
 bool lookup_decides(const struct lookup *, uint16_t type);
+/* How long the result is kept, as one entry: at most as long as what exists
+ * says, within floor and cap; negative_s when nothing does, or when one half
+ * failed, which is tried again soon. */
+uint32_t lookup_ttl(const struct lookup *, uint32_t floor_s, uint32_t cap_s,
+    uint32_t negative_s);
+
+/* The part of a result that a question of this type is about. */
+uint8_t lookup_part_of(const struct cache_entry *, uint16_t type,
+    const struct verdict *);
+/*
+ * What both parts together mean for a question about one: DENIAL_NONE, or why
+ * there is nothing to tell. A family that failed, or whose name "does not
+ * exist" while the other family knows it, is NODATA: anything else would take
+ * the working family down with it. failure: what a failed part is called.
+ */
+enum denial lookup_judge(const struct cache_entry *, uint8_t part,
+    const struct verdict *, enum denial failure);
 
 #endif

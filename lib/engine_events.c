@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * engine_events - what is told about the work: one event for each query, and
+ * the alarms beside it. See engine_parts.h.
+ */
+#include "lib/engine_parts.h"
+
+#include <string.h>
+
+struct event *
+engine_event(struct engine *e, enum event_action action, uint32_t sandbox,
+    const struct client *client)
+{
+	struct effect *effect = effects_add(&e->effects, EFFECT_EVENT);
+	struct event *event = &effect->u.event;
+
+	memset(event, 0, sizeof(*event));
+	event->action = action;
+	event->sandbox = sandbox;
+	if (client == NULL)
+		return event;
+	event->source = client->addr;
+	event->source_port = client->port;
+	event->transport = client->stream != 0 ? PROTO_TCP : PROTO_UDP;
+	event->ifindex = client->ifindex;
+	return event;
+}
+
+void
+engine_observe(struct engine *e, const struct query *q)
+{
+	struct tunnel_finding finding;
+	struct event *event;
+
+	if (!tunnel_observe(&e->tunnel, q->client.sandbox, &q->question,
+		&q->verdict, e->now_ms, &finding))
+		return;
+	e->counts.tunnel_suspected++;
+	event = engine_event(e, EVENT_TUNNEL_SUSPECTED, q->client.sandbox,
+	    &q->client);
+	event->has_question = true;
+	event->name = q->question.name;
+	event->type = q->question.type;
+	event->apex_labels = q->verdict.apex_labels;
+	event->denial = q->verdict.denial;
+	event->finding = finding;
+}
+
+void
+engine_report_protected(struct engine *e, const struct lookup *lookup,
+    uint8_t part)
+{
+	const struct answer *answer = &lookup->result.answers[part];
+	const struct query *q = query_at(&e->queries, lookup->waiting.head);
+	struct event *event;
+
+	if (answer->protected_count == 0)
+		return;
+	e->counts.rebinding_blocked++;
+	event = engine_event(e, EVENT_REBINDING_BLOCKED, lookup->sandbox,
+	    q == NULL ? NULL : &q->client);
+	event->has_question = true;
+	event->name = lookup->name;
+	event->type = lookup->parts[part].type;
+	event->apex_labels = lookup->verdict.apex_labels;
+	event->denial = answer->outcome == ANSWER_PROTECTED ? DENIAL_PROTECTED
+							    : DENIAL_NONE;
+	event->addr_count = 1;
+	event->addrs[0] = answer->protected_first;
+	event->addr_class = answer->protected_class;
+	event->count = answer->protected_count;
+	event->has_end = answer->link_count > 0;
+	event->end = answer->end;
+	event->has_rule = lookup->verdict.rule != RULE_NONE;
+	event->rule_kind = lookup->verdict.kind;
+	event->rule_name = lookup->verdict.rule_name;
+}
+
+static enum event_action
+outcome_of(struct engine *e, enum denial denial)
+{
+	/* What the upstream says of a listed name is an answer. */
+	if (denial == DENIAL_NONE || denial == DENIAL_NO_NAME ||
+	    denial == DENIAL_NO_NAME_PARENT || denial == DENIAL_NO_DATA) {
+		e->counts.answered++;
+		return EVENT_DNS_ANSWERED;
+	}
+	if (denial_is_failure(denial)) {
+		e->counts.failed++;
+		return EVENT_DNS_FAILED;
+	}
+	e->counts.denied++;
+	return EVENT_DNS_DENIED;
+}
+
+void
+engine_audit(struct engine *e, const struct query *q, uint8_t rcode,
+    uint32_t ttl_s, uint8_t addr_count)
+{
+	struct event *event = engine_event(e, outcome_of(e, q->denial),
+	    q->client.sandbox, &q->client);
+
+	event->has_question = q->question.has_name;
+	event->name = q->question.name;
+	event->type = q->question.type;
+	event->apex_labels = q->verdict.apex_labels;
+	event->denial = q->denial;
+	event->rcode = rcode;
+	event->ttl_s = ttl_s;
+	event->cached = q->cached;
+	event->addr_count = addr_count;
+	memcpy(event->addrs, q->answer.addrs,
+	    addr_count * sizeof(event->addrs[0]));
+	event->has_end = q->answer.link_count > 0;
+	event->end = q->answer.end;
+	event->has_rule = q->client.sandbox != 0 &&
+	    q->verdict.rule != RULE_NONE && q->question.has_name;
+	event->rule_kind = q->verdict.kind;
+	event->rule_name = q->verdict.rule_name;
+	event->duration_ms = (uint32_t)(e->now_ms - q->opened_ms);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * engine_hold - the addresses of one answer against the ledger of pins: what
+ * to ask the kernel for, and what may be told in the end. See engine_parts.h.
+ */
+#include "lib/engine_parts.h"
+
+#include <string.h>
+
+#include "lib/require.h"
+
+static struct pin_element
+element_of(const struct query *q, uint8_t addr, uint8_t service)
+{
+	return (struct pin_element){
+		.sandbox = q->client.sandbox,
+		.addr = q->answer.addrs[addr],
+		.service = q->verdict.services[service],
+	};
+}
+
+uint32_t
+engine_ttl_left(const struct engine *e, const struct query *q)
+{
+	uint64_t left_ms =
+	    q->answer_until_ms > e->now_ms ? q->answer_until_ms - e->now_ms : 0;
+
+	return left_ms == 0 ? 1 : (uint32_t)((left_ms + 999) / 1000);
+}
+
+static uint32_t
+lesser(uint64_t a, uint64_t b)
+{
+	uint64_t less = a < b ? a : b;
+
+	return less > UINT32_MAX ? UINT32_MAX : (uint32_t)less;
+}
+
+/* Asks for one element unless the kernel holds it long enough already. Where
+ * there is no room nothing is done: reply() will find it not held. */
+static void
+pin_one(struct engine *e, struct query *q, const struct pin_wish *wish)
+{
+	struct effect *effect;
+	struct pin_held held;
+	enum pins_hold hold = pins_hold(&e->pins, wish, e->now_ms, &held);
+
+	if (hold == PINS_FULL) {
+		e->counts.pins_full++;
+		return;
+	}
+	if (held.changed)
+		engine_record(e, EFFECT_RECORD, held.slot,
+		    wish->element.sandbox);
+	if (hold == PINS_HELD)
+		return;
+	effect = effects_add(&e->effects, EFFECT_PIN);
+	effect->u.pin.op = held.op;
+	effect->u.pin.element = wish->element;
+	effect->u.pin.lifetime_ms = held.lifetime_ms;
+	effect->u.pin.slot = held.slot;
+	q->pins_waiting++;
+	e->counts.pins_asked++;
+}
+
+/*
+ * Clients hold addresses longer than the TTL says, hence the floor, and use
+ * them at the very end of it, hence the grace.
+ */
+void
+engine_hold(struct engine *e, uint64_t id, struct query *q)
+{
+	const struct engine_settings *set = &e->limits.settings;
+	uint64_t ttl_ms = (uint64_t)engine_ttl_left(e, q) * 1000;
+	uint64_t base_ms =
+	    ttl_ms > set->pin_floor_ms ? ttl_ms : set->pin_floor_ms;
+	uint64_t need_ms = ttl_ms + set->pin_grace_ms;
+	struct pin_wish wish = {
+		.name = &q->question.name,
+		.verdict = &q->verdict,
+		.query = id,
+		.lifetime_ms =
+		    lesser(base_ms + set->pin_grace_ms, set->pin_cap_ms),
+	};
+
+	if (need_ms < set->pin_floor_ms)
+		need_ms = set->pin_floor_ms;
+	wish.need_ms = lesser(need_ms, wish.lifetime_ms);
+	q->need_until_ms = e->now_ms + wish.need_ms;
+	for (uint8_t i = 0; i < q->answer.addr_count; i++) {
+		for (uint8_t s = 0; s < q->verdict.service_count; s++) {
+			wish.element = element_of(q, i, s);
+			pin_one(e, q, &wish);
+		}
+	}
+}
+
+void
+engine_note_ack(struct engine *e, const struct pin_ack *ack, int status)
+{
+	if (!ack->ok)
+		e->counts.pins_refused++;
+	if (ack->ok || ack->dropped)
+		engine_record(e, ack->ok ? EFFECT_RECORD : EFFECT_FORGET,
+		    ack->slot, ack->element.sandbox);
+	if (ack->slot != TABLE_NONE || status != 0 ||
+	    pins_find(&e->pins, &ack->element) != TABLE_NONE)
+		return;
+	/* Revoked while it was under way: nobody knows of it any more. */
+	engine_request(e, EFFECT_UNPIN, TABLE_NONE, &ack->element, 0);
+}
+
+/* When the first of an address's pins ends; 0 when one is missing. */
+static uint64_t
+held_until(const struct engine *e, const struct query *q, uint8_t addr)
+{
+	uint64_t least = DEADLINE_NEVER;
+
+	for (uint8_t s = 0; s < q->verdict.service_count; s++) {
+		struct pin_element element = element_of(q, addr, s);
+		uint64_t until = pins_until(&e->pins, &element);
+
+		if (until < least)
+			least = until;
+	}
+	return q->verdict.service_count == 0 ? 0 : least;
+}
+
+uint32_t
+engine_keep_held(const struct engine *e, struct query *q)
+{
+	uint32_t grace_ms = e->limits.settings.pin_grace_ms;
+	uint32_t ttl_s = engine_ttl_left(e, q);
+	uint64_t end_ms = DEADLINE_NEVER, left_s;
+	uint8_t i = 0;
+
+	if (e->helper_lost)
+		q->answer.addr_count = 0;
+	while (i < q->answer.addr_count) {
+		uint64_t until = held_until(e, q, i);
+
+		if (until < q->need_until_ms || until <= e->now_ms) {
+			answer_drop_addr(&q->answer, i);
+			continue;
+		}
+		if (until < end_ms)
+			end_ms = until;
+		i++;
+	}
+	if (q->answer.addr_count == 0) {
+		uint8_t other = q->question.type == DNS_TYPE_AAAA ? 4 : 6;
+
+		q->denial = DENIAL_UNPINNED;
+		if (!e->helper_lost &&
+		    pins_name_holds(&e->pins, q->client.sandbox,
+			&q->question.name, other, e->now_ms))
+			q->denial = DENIAL_UNPINNED_OTHER;
+		return 0;
+	}
+	left_s = end_ms - e->now_ms > grace_ms
+	    ? (end_ms - e->now_ms - grace_ms) / 1000
+	    : 0;
+	ttl_s = lesser(ttl_s, left_s);
+	return ttl_s == 0 ? 1 : ttl_s;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * engine_parts - what engine.c leaves to its other halves, and what they
+ * share. Private to the engine.
+ *
+ * engine_local.c: answers that need no upstream. engine_hold.c: the addresses
+ * of one answer against the ledger. engine_events.c: what is told about it.
+ * engine_pins.c: pins when nobody asks; it also defines the engine_…()
+ * functions of engine.h for these inputs.
+ */
+#ifndef LIB_ENGINE_PARTS_H
+#define LIB_ENGINE_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/engine.h"
+
+/* Every input begins with this: time does not go backwards, and the effects
+ * of the input before were pulled (both REQUIREd). */
+void engine_enter(struct engine *, uint64_t now_ms);
+
+/* local: below in-addr.arpa or ip6.arpa. */
+bool engine_is_reverse(const struct dname *);
+/* Loopback, or a rule's own addresses, as the query's answer; or why none. */
+enum denial engine_answer_here(const struct engine *, struct query *);
+
+/* hold: what is left of the answer's TTL, a begun second counted. */
+uint32_t engine_ttl_left(const struct engine *, const struct query *);
+/* Asks the kernel for every address and service of the answer that it does
+ * not hold long enough; pins_waiting says how many answers are to come. */
+void engine_hold(struct engine *, uint64_t id, struct query *);
+/* What an ack changes in the kernel and in the state. */
+void engine_note_ack(struct engine *, const struct pin_ack *, int status);
+/*
+ * Leaves in the answer only what the ledger says the kernel holds, and tells
+ * no TTL beyond the shortest pin less grace. Returns the TTL; where nothing
+ * is left the query's denial says so.
+ */
+uint32_t engine_keep_held(const struct engine *, struct query *);
+
+/* events: zeroed but for action, sandbox and client (which may be NULL). */
+struct event *engine_event(struct engine *, enum event_action,
+    uint32_t sandbox, const struct client *);
+/* Shows a question to the alarm, and raises it. */
+void engine_observe(struct engine *, const struct query *);
+/* Raises the alarm when a part of an answer held protected addresses. */
+void engine_report_protected(struct engine *, const struct lookup *,
+    uint8_t part);
+/* The one record of what became of a query. */
+void engine_audit(struct engine *, const struct query *, uint8_t rcode,
+    uint32_t ttl_s, uint8_t addr_count);
+
+/* pins: carves, and begins the walk over the ledger after a policy change. */
+void engine_pins_init(struct engine *, struct arena *);
+void engine_pins_rejudge(struct engine *);
+/* Marks what is over as lapsed. */
+void engine_pins_expire(struct engine *);
+/* When engine_pins_expire() or a step is wanted. */
+uint64_t engine_pins_deadline(const struct engine *);
+/* One step at our own pace, which adds at most two effects; false when there
+ * is nothing to do. */
+bool engine_pins_step(struct engine *);
+/* RECORD or FORGET; UNPIN, FLOWS or RECALL. */
+void engine_record(struct engine *, enum effect_kind, uint32_t slot,
+    uint32_t sandbox);
+void engine_request(struct engine *, enum effect_kind, uint32_t slot,
+    const struct pin_element *, uint64_t lifetime_ms);
+
+#endif
