@@ -960,8 +960,8 @@ START_TEST(against_naive)
 	struct rng rng;
 	uint32_t allow, deny, first, second;
 	struct verdict verdict;
-	struct naive naive;
-	struct world world;
+	static struct naive naive;
+	static struct world world;
 	struct dname name;
 	char text[64];
 	int i;
@@ -997,7 +997,7 @@ END_TEST
 START_TEST(many)
 {
 	struct policy_limits limits = SMALL;
-	struct world world;
+	static struct world world;
 	clock_t start;
 	char text[64];
 	uint32_t i;
