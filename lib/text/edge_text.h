@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "lib/addr.h"
+#include "lib/text/edge_ports.h"
 #include "lib/text/settings.h"
 #include "lib/text/yaml_tree.h"
 
@@ -61,20 +62,5 @@ struct edge_config {
 int edge_config_read(struct edge_config **ret, const char *file,
     const struct yaml_node *root, struct text_error *ret_error);
 void edge_config_free(struct edge_config *);
-
-/* A rule's `NAME[:PORT,…]` or port list, shared with policy_text: splits at
- * the last colon and reads the ports. *ret_name_len is the length of the name
- * part. 0 or -EINVAL with a reason that says what would be right. */
-int edge_rule_split(const char *file, const struct yaml_node *rule,
-    size_t *ret_name_len, struct service *ret_services, uint8_t *ret_count,
-    struct text_error *ret_error);
-/* A `ports:` list of tcp/443, udp/443 or 443. */
-int edge_ports_read(const char *file, const struct yaml_node *ports,
-    struct service *ret_services, uint8_t *ret_count,
-    struct text_error *ret_error);
-/* A `private:` list of prefixes. */
-int edge_private_read(const char *file, const struct yaml_node *list,
-    struct prefix *ret_prefixes, uint8_t *ret_count,
-    struct text_error *ret_error);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "lib/addr.h"
+#include "lib/text/values.h"
 #include "lib/text/yaml_tree.h"
 
 #define SETTINGS_LISTEN_MAX    16
@@ -26,11 +27,6 @@
 #define SETTINGS_PATH_MAX      256
 #define SETTINGS_RESOLVERS_MAX 4 /* of one forward zone */
 
-struct endpoint {
-	struct addr addr;
-	uint16_t port;
-};
-
 struct forward_zone {
 	char zone[256]; /* text as written; a dname by load */
 	uint32_t line, column;
@@ -38,7 +34,13 @@ struct forward_zone {
 	uint8_t resolver_count;
 };
 
-enum sink_kind { SINK_STDOUT, SINK_FILE, SINK_SYSLOG };
+enum sink_kind {
+	SINK_STDOUT,
+	SINK_FILE,
+	SINK_SYSLOG
+};
+
+#define SINK_ALL 7 /* every kind */
 
 struct sink_setting {
 	enum sink_kind kind;
@@ -75,7 +77,8 @@ struct settings {
 	int32_t nft_priority; /* -150 */
 	bool nft_masquerade;
 	uint16_t nft_log_group; /* 5 */
-	uint32_t nft_log_rate; /* log_rate: packets a second, for each sandbox */
+	uint32_t
+	    nft_log_rate; /* log_rate: packets a second, for each sandbox */
 
 	uint32_t pin_floor_ms, pin_cap_ms, pin_grace_ms;
 	uint32_t ttl_floor_s, ttl_cap_s, ttl_negative_s;
@@ -98,20 +101,26 @@ struct settings {
 	char user[64];
 };
 
-/* Reads the top level; sandboxes and policies are left to edge_text and
- * policy_text (their presence and shape apart). 0 or -EINVAL. */
+/* Reads the top level; of sandboxes and policies only that they are maps.
+ * *ret is good only when 0 is returned. 0 or -EINVAL. */
 int settings_read(struct settings *ret, const char *file,
     const struct yaml_node *root, struct text_error *ret_error);
-/* One line a key for the manual and its test: name, default, help. */
-struct setting_doc {
-	const char *name, *fallback, *help;
-};
-const struct setting_doc *settings_docs(size_t *ret_count);
+/* The labels of the top level or of a sandbox. 0 or -EINVAL. */
+int settings_labels_read(const char *file, const struct yaml_node *map,
+    struct setting_label *ret, uint16_t *ret_count,
+    struct text_error *ret_error);
+/* Whether an interface is one of the edge. */
+bool settings_governs(const struct settings *, const char *interface);
+/* What the kernel takes for the name of an interface; a star may end it. */
+bool text_is_interface(const char *name);
 
-/* Parsers of single values, shared by the text modules; false: not one. */
-bool text_duration_ms(const char *text, uint64_t *ret); /* 5s 10m 1h 1d 1ms */
-bool text_octets(const char *text, uint64_t *ret); /* 1KiB 50MiB */
-bool text_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
-bool text_endpoint(const char *text, uint16_t port, struct endpoint *ret);
+/* One key for the manual and its test. */
+struct setting_doc {
+	const char *name; /* "pins.floor"; "rule.name" in a rule */
+	const char *fallback; /* NULL: none */
+	const char *help;
+};
+/* By index from 0; false behind the last one. */
+bool settings_doc(size_t index, struct setting_doc *ret);
 
 #endif
