@@ -8,11 +8,12 @@
  * (name, rule kind and name): it lives as long as the latest of them and is
  * revoked when the last one goes. Where a ninth name comes, the holder that
  * ends first is forgotten: that never opens anything, it may only cut the
- * element earlier than the forgotten name would have. The ledger counts a pin's life from when it
- * was sent, the kernel from when it arrived, so the ledger is never the more
- * optimistic. Past its deadline an element becomes LAPSED: no new flow may
- * start, but its record stays as long as connection tracking may know a flow.
- * The table refuses when it is full; it never evicts.
+ * element earlier than the forgotten name would have. The ledger counts a
+ * pin's life from when it was sent, the kernel from when it arrived, so the
+ * ledger is never the more optimistic. Past its deadline an element becomes
+ * LAPSED: no new flow may start, but its record stays as long as connection
+ * tracking may know a flow. The table refuses when it is full; it never
+ * evicts.
  */
 #ifndef LIB_PINS_H
 #define LIB_PINS_H
