@@ -19,17 +19,6 @@
 #define POLICIES_MAX 512
 #define USE_MAX      16
 
-/* Room for one more: arrays grow at powers of two. */
-static void *
-grow(void *items, size_t count, size_t size)
-{
-	if (count != 0 && (count & (count - 1)) != 0)
-		return items;
-	if (count > SIZE_MAX / 2 / size)
-		return NULL;
-	return realloc(items, (count == 0 ? 1 : count * 2) * size);
-}
-
 static int
 service_insert(struct edge_policy *policy, const struct service *one)
 {
@@ -42,7 +31,8 @@ service_insert(struct edge_policy *policy, const struct service *one)
 	if (at < policy->service_count &&
 	    edge_service_compare(&policy->services[at], one) == 0)
 		return 0;
-	list = grow(policy->services, policy->service_count, sizeof(*list));
+	list =
+	    text_grow(policy->services, policy->service_count, sizeof(*list));
 	if (list == NULL)
 		return -ENOMEM;
 	policy->services = list;
@@ -62,7 +52,7 @@ private_insert(struct edge_policy *policy, const struct prefix *one)
 		if (list[i].bits == one->bits &&
 		    addr_equal(&list[i].addr, &one->addr))
 			return 0;
-	list = grow(list, policy->private_count, sizeof(*list));
+	list = text_grow(list, policy->private_count, sizeof(*list));
 	if (list == NULL)
 		return -ENOMEM;
 	policy->private_ok = list;
@@ -98,7 +88,7 @@ want_list(struct edge_reader *r, const struct yaml_node *node)
 	for (size_t i = 0; i < config->list_count; i++)
 		if (strcmp(config->lists[i], node->text) == 0)
 			return 0;
-	lists = grow(config->lists, config->list_count, sizeof(*lists));
+	lists = text_grow(config->lists, config->list_count, sizeof(*lists));
 	if (lists == NULL)
 		return -ENOMEM;
 	config->lists = lists;

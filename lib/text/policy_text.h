@@ -14,6 +14,7 @@
 
 #include "lib/policy.h"
 #include "lib/text/edge_text.h"
+#include "lib/text/name_text.h"
 
 /* A file that the configuration names, read by the caller: "zone:NAME" for a
  * list, "suffixes" for the public suffix list. */
@@ -45,12 +46,5 @@ int config_read(struct config **ret, const char *file, const char *bytes,
     size_t size, const struct text_file *files, size_t file_count,
     const uint8_t secret[16], struct text_error *ret_error);
 void config_free(struct config *);
-/* A name as a user may write it (U-label or A-label) to a dname; false with a
- * reason in at most TEXT_ERROR_MAX octets. */
-bool text_name_read(const char *text, size_t len, struct dname *ret,
-    char *ret_reason);
-/* A rule name: the same, with `*.` or `**.` in front allowed. */
-bool text_rule_name_read(const char *text, size_t len, enum rule_kind *,
-    struct dname *ret, char *ret_reason);
 
 #endif

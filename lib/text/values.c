@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/require.h"
@@ -396,4 +397,14 @@ text_nearest(const char *text, const char *const *words, size_t count)
 		}
 	}
 	return nearest;
+}
+
+void *
+text_grow(void *items, size_t count, size_t size)
+{
+	if (count != 0 && (count & (count - 1)) != 0)
+		return items;
+	if (count > SIZE_MAX / 2 / size)
+		return NULL;
+	return realloc(items, (count == 0 ? 1 : count * 2) * size);
 }

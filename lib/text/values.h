@@ -63,4 +63,8 @@ int value_choice(const char *file, const struct yaml_node *,
 const char *text_nearest(const char *text, const char *const *words,
     size_t count);
 
+/* Room for one more item behind count: arrays grow at powers of two. NULL:
+ * none, and items is as it was. */
+void *text_grow(void *items, size_t count, size_t size);
+
 #endif
