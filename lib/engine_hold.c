@@ -74,7 +74,9 @@ engine_hold(struct engine *e, uint64_t id, struct query *q)
 	uint64_t ttl_ms = (uint64_t)engine_ttl_left(e, q) * 1000;
 	uint64_t base_ms =
 	    ttl_ms > set->pin_floor_ms ? ttl_ms : set->pin_floor_ms;
-	uint64_t need_ms = ttl_ms + set->pin_grace_ms;
+	uint64_t need_ms = q->answer_until_ms > e->now_ms + 1000
+	    ? q->answer_until_ms - e->now_ms
+	    : 1000;
 	struct pin_wish wish = {
 		.name = &q->question.name,
 		.verdict = &q->verdict,
@@ -83,6 +85,8 @@ engine_hold(struct engine *e, uint64_t id, struct query *q)
 		    lesser(base_ms + set->pin_grace_ms, set->pin_cap_ms),
 	};
 
+	/* To the millisecond: a cached answer finds its pins held. */
+	need_ms += set->pin_grace_ms;
 	if (need_ms < set->pin_floor_ms)
 		need_ms = set->pin_floor_ms;
 	wish.need_ms = lesser(need_ms, wish.lifetime_ms);
@@ -126,8 +130,36 @@ held_until(const struct engine *e, const struct query *q, uint8_t addr)
 	return q->verdict.service_count == 0 ? 0 : least;
 }
 
+/*
+ * Whether the other family of the name is open, or about to be. Then a family
+ * without pins is told as NODATA, since SERVFAIL for it would make musl give
+ * up the name.
+ */
+static bool
+other_family_held(struct engine *e, const struct query *q)
+{
+	uint8_t other = q->question.type == DNS_TYPE_AAAA ? 4 : 6;
+	uint64_t id = e->queries.pinning.head;
+
+	if (e->helper_lost)
+		return false;
+	if (pins_name_holds(&e->pins, q->client.sandbox, &q->question.name,
+		other, e->now_ms))
+		return true;
+	while (id != 0) {
+		const struct query *p = query_at(&e->queries, id);
+
+		if (p->client.sandbox == q->client.sandbox &&
+		    p->question.type != q->question.type &&
+		    dname_equal(&p->question.name, &q->question.name))
+			return true;
+		id = p->next;
+	}
+	return false;
+}
+
 uint32_t
-engine_keep_held(const struct engine *e, struct query *q)
+engine_keep_held(struct engine *e, struct query *q)
 {
 	uint32_t grace_ms = e->limits.settings.pin_grace_ms;
 	uint32_t ttl_s = engine_ttl_left(e, q);
@@ -148,13 +180,8 @@ engine_keep_held(const struct engine *e, struct query *q)
 		i++;
 	}
 	if (q->answer.addr_count == 0) {
-		uint8_t other = q->question.type == DNS_TYPE_AAAA ? 4 : 6;
-
-		q->denial = DENIAL_UNPINNED;
-		if (!e->helper_lost &&
-		    pins_name_holds(&e->pins, q->client.sandbox,
-			&q->question.name, other, e->now_ms))
-			q->denial = DENIAL_UNPINNED_OTHER;
+		q->denial = other_family_held(e, q) ? DENIAL_UNPINNED_OTHER
+						    : DENIAL_UNPINNED;
 		return 0;
 	}
 	left_s = end_ms - e->now_ms > grace_ms

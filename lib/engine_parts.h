@@ -37,7 +37,7 @@ void engine_note_ack(struct engine *, const struct pin_ack *, int status);
  * no TTL beyond the shortest pin less grace. Returns the TTL; where nothing
  * is left the query's denial says so.
  */
-uint32_t engine_keep_held(const struct engine *, struct query *);
+uint32_t engine_keep_held(struct engine *, struct query *);
 
 /* events: zeroed but for action, sandbox and client (which may be NULL). */
 struct event *engine_event(struct engine *, enum event_action,

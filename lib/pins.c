@@ -366,13 +366,21 @@ open_op(struct pins *pins, uint32_t slot, const struct pin_wish *wish,
 	op->until_ms = until_ms;
 }
 
+/* What this kernel has acknowledged; a recalled element may be older than its
+ * table. */
+static uint64_t
+known_until(const struct pin *pin)
+{
+	return pin->recalled ? 0 : pin->until_ms;
+}
+
 enum pins_hold
 pins_hold(struct pins *pins, const struct pin_wish *wish, uint64_t now_ms,
     struct pin_held *ret)
 {
 	uint32_t slot = pins_find(pins, &wish->element);
 	bool ask = slot == TABLE_NONE ||
-	    pins->pins[slot].until_ms < now_ms + wish->need_ms;
+	    known_until(&pins->pins[slot]) < now_ms + wish->need_ms;
 	bool changed;
 
 	REQUIRE(wish->element.sandbox > 0 &&
@@ -436,6 +444,8 @@ pins_acked(struct pins *pins, uint64_t id, int status, uint64_t now_ms,
 	ret->slot = op.slot;
 	ret->ok = status == 0 && op.until_ms > now_ms;
 	pin->ops--;
+	if (status == 0)
+		pin->recalled = false;
 	if (status == 0 && op.until_ms > pin->until_ms)
 		pin->until_ms = op.until_ms;
 	if (pin->until_ms == 0 && pin->ops == 0) {
@@ -461,7 +471,7 @@ pins_until(const struct pins *pins, const struct pin_element *element)
 {
 	uint32_t slot = pins_find(pins, element);
 
-	return slot == TABLE_NONE ? 0 : pins->pins[slot].until_ms;
+	return slot == TABLE_NONE ? 0 : known_until(&pins->pins[slot]);
 }
 
 bool
@@ -477,7 +487,7 @@ pins_name_holds(const struct pins *pins, uint32_t sandbox,
 		holder = holder_at(pins, place);
 		pin = &pins->pins[place / PINS_HOLDERS_MAX];
 		if (pin->element.addr.family == family &&
-		    pin->until_ms > now_ms && holder->until_ms > now_ms)
+		    known_until(pin) > now_ms && holder->until_ms > now_ms)
 			return true;
 		place = holder->older;
 	}
@@ -496,7 +506,7 @@ pins_addr_held(const struct pins *pins, uint32_t sandbox,
 	if (slot != TABLE_NONE)
 		slot = pins->addr_newest[slot];
 	while (slot != TABLE_NONE) {
-		if (pins->pins[slot].until_ms > now_ms)
+		if (known_until(&pins->pins[slot]) > now_ms)
 			return true;
 		slot = pins->pins[slot].older;
 	}
@@ -575,6 +585,7 @@ pins_recall(struct pins *pins, const struct pin_record *record, uint64_t now_ms,
 		return false;
 	}
 	/* 0 would say that it never held; it may have flows. */
+	pin->recalled = true;
 	pin->until_ms = record->until_ms > 0 ? record->until_ms : 1;
 	if (record->state == PIN_LAPSED || record->until_ms <= now_ms)
 		pin->state = PIN_LAPSED;

@@ -57,6 +57,7 @@ struct pin {
 	struct pin_element element;
 	enum pin_state state;
 	uint64_t until_ms; /* that the kernel has acknowledged, 0: none */
+	bool recalled; /* until_ms is from before the start */
 	uint64_t sent_ms; /* the latest until of the requests in flight */
 	uint64_t born; /* tells elements of one slot or key apart; 0: free */
 	uint32_t ops; /* requests in flight */
@@ -191,8 +192,10 @@ bool pins_addr_held(const struct pins *, uint32_t sandbox, const struct addr *,
  * is in flight waits for that. */
 bool pins_pop_lapsed(struct pins *, uint64_t now_ms, uint32_t *ret_slot);
 uint64_t pins_deadline(const struct pins *);
-/* Puts a record back at start, as HELD or LAPSED without an op; false when
- * there is no room or the record has no holder. */
+/* Puts a record back at start, as HELD or LAPSED without an op. It lapses at
+ * its time, but nothing is said to be held by it: the next pins_hold() asks
+ * the kernel of today. False when there is no room or the record has no
+ * holder. */
 bool pins_recall(struct pins *, const struct pin_record *, uint64_t now_ms,
     uint32_t *ret_slot);
 /* Reads an element; false where the slot is free. */
