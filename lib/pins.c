@@ -584,8 +584,8 @@ pins_recall(struct pins *pins, const struct pin_record *record, uint64_t now_ms,
 		pins_drop(pins, slot);
 		return false;
 	}
-	/* 0 would say that it never held; it may have flows. */
 	pin->recalled = true;
+	/* 0 would say that it never held; it may have flows. */
 	pin->until_ms = record->until_ms > 0 ? record->until_ms : 1;
 	if (record->state == PIN_LAPSED || record->until_ms <= now_ms)
 		pin->state = PIN_LAPSED;

@@ -51,19 +51,19 @@ enum policy_error
 policy_builder_file(struct policy *policy, const char *path,
     uint32_t *ret_index)
 {
-	char *file;
-	size_t len = 0;
+	char *file = policy->files[policy->file_count];
+	size_t i;
 
 	if (policy->file_count == policy->limits.files_max)
 		return POLICY_FULL;
-	while (path[len] != '\0')
-		len++;
-	if (len >= sizeof(policy->files[0]))
-		return POLICY_FULL;
-	file = policy->files[policy->file_count];
-	memcpy(file, path, len + 1);
-	*ret_index = policy->file_count++;
-	return POLICY_OK;
+	for (i = 0; i < sizeof(policy->files[0]); i++) {
+		file[i] = path[i];
+		if (path[i] != '\0')
+			continue;
+		*ret_index = policy->file_count++;
+		return POLICY_OK;
+	}
+	return POLICY_FULL;
 }
 
 enum policy_error

@@ -493,9 +493,15 @@ START_TEST(recall)
 	ck_assert(pins_recall(&pins, &record, 1000, &slot));
 	ck_assert(pins_record(&pins, slot, &again));
 	ck_assert(memcmp(&again, &record, sizeof(record)) == 0);
+	/* It lapses at its time, but today's kernel has not been asked. */
+	ck_assert_uint_eq(pins_deadline(&pins), 5000);
+	ck_assert(!pins_hold_until(&pins, &element, 1000));
+	ck_assert(!pins_addr_held(&pins, 2, &element.addr, 1000));
+	ck_assert(!pins_name_holds(&pins, 2, &record.holders[0].name, 6, 1000));
+	hold_acked(&pins, &element, "a.example", 1000);
 	ck_assert(pins_hold_until(&pins, &element, 5000));
 	ck_assert(pins_addr_held(&pins, 2, &element.addr, 4999));
-	ck_assert_uint_eq(pins_deadline(&pins), 5000);
+	ck_assert(pins_name_holds(&pins, 2, &record.holders[0].name, 6, 1000));
 	ck_assert(!pins_recall(&pins, &record, 1000, &slot));
 	pins_forget_all(&pins, 2);
 
@@ -544,7 +550,7 @@ struct naive_holder {
 };
 
 struct naive_pin {
-	bool there;
+	bool there, recalled;
 	enum pin_state state;
 	uint64_t born, until_ms, sent_ms;
 	int ops, holder_count;
@@ -596,6 +602,12 @@ static int
 sandbox_of(int combo)
 {
 	return combo / (ADDRS * PORTS);
+}
+
+static uint64_t
+naive_until(const struct naive_pin *pin)
+{
+	return pin->there && !pin->recalled ? pin->until_ms : 0;
 }
 
 static int
@@ -749,7 +761,7 @@ step_hold(struct world *world)
 	enum pins_hold result, expected;
 
 	wish.need_ms = rng_below(&world->rng, wish.lifetime_ms + 1);
-	ask = !pin->there || pin->until_ms < world->now_ms + wish.need_ms;
+	ask = !pin->there || naive_until(pin) < world->now_ms + wish.need_ms;
 	expected = ask ? PINS_ASK : PINS_HELD;
 	if (!naive_has_room(world, combo, name, ask))
 		expected = PINS_FULL;
@@ -812,8 +824,10 @@ naive_ack(struct world *world, const struct message *message,
 		return;
 	}
 	pin->ops--;
-	if (message->status == 0)
+	if (message->status == 0) {
+		pin->recalled = false;
 		pin->until_ms = max_of(pin->until_ms, message->until_ms);
+	}
 	REQUIRE(ack->ok ==
 	    (message->status == 0 && message->until_ms > world->now_ms));
 	REQUIRE(ack->dropped == (pin->until_ms == 0 && pin->ops == 0));
@@ -934,6 +948,7 @@ step_recall(struct world *world)
 	REQUIRE(pins_recall(&world->pins, &record, world->now_ms, &slot));
 	REQUIRE(pins_record(&world->pins, slot, &again));
 	pin->born = ++world->born;
+	pin->recalled = true;
 	if (pin->until_ms <= world->now_ms)
 		pin->state = PIN_LAPSED;
 	record.state = pin->state;
@@ -970,7 +985,7 @@ check_combo(const struct world *world, int combo)
 	uint64_t until_ms = pins_until(&world->pins, &element);
 
 	REQUIRE((slot != TABLE_NONE) == pin->there);
-	REQUIRE(until_ms == (pin->there ? pin->until_ms : 0));
+	REQUIRE(until_ms == naive_until(pin));
 	/* Never more optimistic than the kernel. */
 	if (until_ms > world->now_ms)
 		REQUIRE(until_ms <= world->kernel[combo]);
@@ -988,7 +1003,7 @@ naive_name_holds(const struct world *world, int sandbox, int name, int family)
 		pin = &world->naive[i];
 		if (!pin->there || sandbox_of(i) != sandbox ||
 		    combo_elements[i].addr.family != family ||
-		    pin->until_ms <= world->now_ms)
+		    naive_until(pin) <= world->now_ms)
 			continue;
 		holder = naive_holder_of(pin, name);
 		if (holder >= 0 &&
@@ -1024,8 +1039,8 @@ check_addrs(const struct world *world)
 	for (i = 0; i < COMBOS; i += PORTS) {
 		held = false;
 		for (port = 0; port < PORTS; port++)
-			held |= world->naive[i + port].there &&
-			    world->naive[i + port].until_ms > world->now_ms;
+			held |= naive_until(&world->naive[i + port]) >
+			    world->now_ms;
 		element = combo_elements[i];
 		REQUIRE(pins_addr_held(&world->pins, element.sandbox,
 			    &element.addr, world->now_ms) == held);
