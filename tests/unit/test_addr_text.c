@@ -49,11 +49,12 @@ check_against_oracle(const char *text)
 	struct addr ours = { .family = 99 }, theirs = { .family = 0 };
 	bool good = parse(text, &ours);
 
-	ck_assert_msg(good == oracle_parse(text, &theirs), "'%s'", text);
+	if (good != oracle_parse(text, &theirs))
+		ck_abort_msg("'%s'", text);
 	if (good)
-		ck_assert_msg(addr_equal(&ours, &theirs), "'%s'", text);
+		UNIT_CHECK(addr_equal(&ours, &theirs));
 	else
-		ck_assert_uint_eq(ours.family, 99);
+		UNIT_CHECK(ours.family == 99);
 }
 
 START_TEST(reads_what_the_oracle_reads)

@@ -146,7 +146,7 @@ check_order(const struct table *t, const struct model *m)
 	uint32_t slot = table_oldest(t);
 
 	for (uint32_t i = 0; i < m->count; i++) {
-		ck_assert_uint_eq(slot, m->slots[i]);
+		UNIT_CHECK(slot == m->slots[i]);
 		slot = table_next(t, slot);
 	}
 	ck_assert_uint_eq(slot, TABLE_NONE);

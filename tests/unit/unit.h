@@ -14,6 +14,14 @@
 int unit_run(Suite *);
 /* A suite with one test case, for the common shape. */
 Suite *unit_suite(const char *name, TCase **ret_case);
+/* For loops of many steps: ck_assert() writes to a pipe each time, even when
+ * it holds. */
+#define UNIT_CHECK(condition)                           \
+	do {                                            \
+		if (!(condition))                       \
+			ck_abort_msg("%s", #condition); \
+	} while (0)
+
 /* A seed for a random loop: from $UNIT_SEED, else from the clock. Printed, so
  * that a failed run can be repeated. */
 uint64_t unit_seed(void);

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The JSON line of an event.
+ *
+ * Each field has a rank. A line is printed with all ranks; where it does not
+ * fit it is printed again without the highest, and so on: what is left out
+ * is left out whole, least important first.
+ */
+#include "lib/cursor.h"
+#include "lib/event.h"
+#include "lib/json.h"
+
+#include <string.h>
+
+#include "lib/require.h"
+
+#define ECS_VERSION "8.11.0"
+
+/* By importance; of labels and samples the last go first. */
+enum rank {
+	RANK_ALWAYS,
+	RANK_CORE,
+	RANK_DETAIL,
+	RANK_ORIGIN,
+	RANK_SAMPLE,
+	RANK_LABEL = RANK_SAMPLE + TUNNEL_SAMPLES_MAX,
+	RANK_ALL = RANK_LABEL + EVENT_LABELS_MAX
+};
+
+struct printer {
+	struct cursor c;
+	unsigned rank; /* the highest that is printed */
+	bool comma; /* before what comes next */
+};
+
+static bool
+prints(const struct printer *p, unsigned rank)
+{
+	return rank <= p->rank;
+}
+
+static void
+separate(struct printer *p)
+{
+	if (p->comma)
+		cursor_put_u8(&p->c, ',');
+	p->comma = true;
+}
+
+static void
+put_key(struct printer *p, const char *key)
+{
+	separate(p);
+	json_put_text(&p->c, key);
+	cursor_put_u8(&p->c, ':');
+}
+
+/* Keys are NULL inside of arrays and for the line itself. */
+static void
+open_with(struct printer *p, const char *key, char bracket)
+{
+	if (key != NULL)
+		put_key(p, key);
+	else
+		separate(p);
+	cursor_put_u8(&p->c, (uint8_t)bracket);
+	p->comma = false;
+}
+
+static void
+close_with(struct printer *p, char bracket)
+{
+	cursor_put_u8(&p->c, (uint8_t)bracket);
+	p->comma = true;
+}
+
+static void
+put_text(struct printer *p, const char *key, const char *text)
+{
+	put_key(p, key);
+	json_put_text(&p->c, text);
+}
+
+static void
+put_text_if(struct printer *p, const char *key, const char *text)
+{
+	if (text != NULL && text[0] != '\0')
+		put_text(p, key, text);
+}
+
+static void
+put_number(struct printer *p, const char *key, uint64_t value)
+{
+	put_key(p, key);
+	cursor_put_decimal(&p->c, value);
+}
+
+static void
+put_bool(struct printer *p, const char *key, bool value)
+{
+	put_key(p, key);
+	cursor_put_text(&p->c, value ? "true" : "false");
+}
+
+/* Words of our own, separated by spaces, as an array. */
+static void
+put_words(struct printer *p, const char *key, const char *words)
+{
+	open_with(p, key, '[');
+	while (*words != '\0') {
+		size_t len = 0;
+
+		while (words[len] != '\0' && words[len] != ' ')
+			len++;
+		separate(p);
+		json_put_string(&p->c, words, len);
+		words += len;
+		if (*words == ' ')
+			words++;
+	}
+	close_with(p, ']');
+}
+
+static void
+put_name_value(struct printer *p, const char *before, const struct dname *name)
+{
+	char text[4 + DNAME_TEXT_MAX];
+	struct cursor c = cursor_write_of((uint8_t *)text, 4);
+	size_t len;
+
+	cursor_put_text(&c, before);
+	REQUIRE(!c.error);
+	len = dname_print(name, text + c.pos);
+	json_put_string(&p->c, text, c.pos + len);
+}
+
+static void
+put_name(struct printer *p, const char *key, const struct dname *name)
+{
+	put_key(p, key);
+	put_name_value(p, "", name);
+}
+
+static void
+put_addr_value(struct printer *p, const struct addr *a)
+{
+	char text[ADDR_TEXT_MAX];
+
+	json_put_string(&p->c, text, addr_print(a, text));
+}
+
+static void
+put_padded(struct cursor *c, uint64_t value, int width)
+{
+	uint64_t unit = 1;
+
+	for (int i = 1; i < width; i++)
+		unit *= 10;
+	for (; unit > 0; unit /= 10)
+		cursor_put_u8(c, (uint8_t)('0' + value / unit % 10));
+}
+
+struct date {
+	uint64_t year;
+	unsigned month, day;
+};
+
+/*
+ * Days since 1970 to a date of the Gregorian calendar. The year is taken to
+ * begin in March, so that the odd day is the last of its year; an era is 400
+ * years, after which everything repeats.
+ */
+static struct date
+date_of(uint64_t days_1970)
+{
+	const uint64_t era_days = 146097, to_1970 = 719468;
+	uint64_t days = days_1970 + to_1970;
+	uint64_t era = days / era_days, rest = days % era_days;
+	uint64_t year =
+	    (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
+	unsigned in_year =
+	    (unsigned)(rest - (365 * year + year / 4 - year / 100));
+	unsigned march = (5 * in_year + 2) / 153;
+	struct date d = { .year = year + era * 400,
+		.month = march < 10 ? march + 3 : march - 9,
+		.day = in_year - (153 * march + 2) / 5 + 1 };
+
+	d.year += d.month <= 2;
+	return d;
+}
+
+static void
+put_timestamp(struct printer *p, uint64_t wall_ms)
+{
+	const uint64_t day_ms = 86400000, last_ms = 253402300799999;
+	uint64_t ms = wall_ms > last_ms ? last_ms : wall_ms;
+	struct date d = date_of(ms / day_ms);
+	uint64_t in_day = ms % day_ms;
+	struct cursor *c = &p->c;
+
+	put_key(p, "@timestamp");
+	cursor_put_u8(c, '"');
+	put_padded(c, d.year, 4);
+	cursor_put_u8(c, '-');
+	put_padded(c, d.month, 2);
+	cursor_put_u8(c, '-');
+	put_padded(c, d.day, 2);
+	cursor_put_u8(c, 'T');
+	put_padded(c, in_day / 3600000, 2);
+	cursor_put_u8(c, ':');
+	put_padded(c, in_day / 60000 % 60, 2);
+	cursor_put_u8(c, ':');
+	put_padded(c, in_day / 1000 % 60, 2);
+	cursor_put_u8(c, '.');
+	put_padded(c, in_day % 1000, 3);
+	cursor_put_text(c, "Z\"");
+}
+
+/* What the schema calls the area and the nature of an action. */
+struct classification {
+	const char *category, *type;
+};
+
+static struct classification
+classification_of(enum event_action action)
+{
+	switch (action) {
+	case EVENT_DNS_ANSWERED:
+		return (struct classification){ "network", "protocol allowed" };
+	case EVENT_DNS_DENIED:
+		return (struct classification){ "network", "protocol denied" };
+	case EVENT_DNS_FAILED:
+		return (struct classification){ "network", "protocol info" };
+	case EVENT_TUNNEL_SUSPECTED:
+		return (struct classification){ "intrusion_detection network",
+			"info" };
+	case EVENT_REBINDING_BLOCKED:
+	case EVENT_SOURCE_SPOOFED:
+		return (struct classification){ "intrusion_detection network",
+			"denied" };
+	case EVENT_SANDBOX_ATTACHED:
+		return (struct classification){ "configuration", "creation" };
+	case EVENT_SANDBOX_DETACHED:
+		return (struct classification){ "configuration", "deletion" };
+	case EVENT_PINS_LOST:
+	case EVENT_PINS_RESTORED:
+	case EVENT_CONFIG_LOADED:
+		return (struct classification){ "configuration", "change" };
+	case EVENT_CONFIG_REFUSED:
+		return (struct classification){ "configuration", "info" };
+	case EVENT_STARTED:
+		return (struct classification){ "process", "start" };
+	case EVENT_STOPPED:
+		return (struct classification){ "process", "end" };
+	}
+	UNREACHABLE();
+}
+
+static bool
+is_question_event(const struct event *e)
+{
+	return e->action == EVENT_DNS_ANSWERED ||
+	    e->action == EVENT_DNS_DENIED || e->action == EVENT_DNS_FAILED;
+}
+
+static void
+put_event_object(struct printer *p, const struct event *e,
+    const struct event_context *context)
+{
+	struct classification class = classification_of(e->action);
+
+	open_with(p, "event", '{');
+	put_text(p, "kind", event_kind_name(event_kind_of(e->action)));
+	put_words(p, "category", class.category);
+	put_words(p, "type", class.type);
+	put_text(p, "action", event_action_name(e->action));
+	put_number(p, "sequence", context->sequence);
+	put_number(p, "severity", event_severity(e));
+	/* The schema counts nanoseconds. */
+	if (prints(p, RANK_DETAIL) &&
+	    (is_question_event(e) || e->action == EVENT_PINS_LOST))
+		put_number(p, "duration", e->duration_ms * UINT64_C(1000000));
+	close_with(p, '}');
+}
+
+static void
+put_host_and_observer(struct printer *p, const struct event_context *context)
+{
+	open_with(p, "host", '{');
+	put_text(p, "name", context->host_name);
+	open_with(p, "boot", '{');
+	put_text(p, "id", context->boot_id);
+	close_with(p, '}');
+	close_with(p, '}');
+
+	open_with(p, "observer", '{');
+	put_text(p, "product", "namewall");
+	put_text(p, "version", context->version);
+	if (prints(p, RANK_CORE) && context->interface != NULL) {
+		open_with(p, "ingress", '{');
+		open_with(p, "interface", '{');
+		put_text(p, "name", context->interface);
+		close_with(p, '}');
+		close_with(p, '}');
+	}
+	close_with(p, '}');
+}
+
+static void
+put_labels(struct printer *p, const struct event_context *context)
+{
+	open_with(p, "labels", '{');
+	for (size_t i = 0; i < context->label_count; i++) {
+		if (i < EVENT_LABELS_MAX &&
+		    prints(p, RANK_LABEL + 1 + (unsigned)i))
+			put_text(p, context->labels[i].key,
+			    context->labels[i].value);
+	}
+	close_with(p, '}');
+}
+
+static void
+put_transport(struct printer *p, uint8_t protocol)
+{
+	if (protocol != PROTO_TCP && protocol != PROTO_UDP)
+		return;
+	open_with(p, "network", '{');
+	put_text(p, "transport", protocol == PROTO_TCP ? "tcp" : "udp");
+	close_with(p, '}');
+}
+
+/* Who, by which way, to where. */
+static void
+put_ends(struct printer *p, const struct event *e)
+{
+	if (!prints(p, RANK_CORE))
+		return;
+	if (e->source.family != 0) {
+		open_with(p, "source", '{');
+		put_key(p, "ip");
+		put_addr_value(p, &e->source);
+		if (e->source_port != 0)
+			put_number(p, "port", e->source_port);
+		close_with(p, '}');
+	}
+	if (e->action == EVENT_REBINDING_BLOCKED && e->addr_count > 0) {
+		open_with(p, "destination", '{');
+		put_key(p, "ip");
+		put_addr_value(p, &e->addrs[0]);
+		close_with(p, '}');
+	}
+	put_transport(p, e->transport);
+}
+
+static void
+put_question(struct printer *p, const struct event *e)
+{
+	char type[16];
+
+	event_type_name(e->type, type);
+	open_with(p, "question", '{');
+	put_name(p, "name", &e->name);
+	put_text(p, "type", type);
+	if (prints(p, RANK_DETAIL) && e->apex_labels > 0 &&
+	    e->apex_labels <= e->name.labels) {
+		struct dname apex = dname_suffix(&e->name, e->apex_labels);
+
+		put_name(p, "registered_domain", &apex);
+	}
+	close_with(p, '}');
+}
+
+static void
+put_response_code(struct printer *p, uint8_t rcode)
+{
+	static const char *const names[] = { "NOERROR", "FORMERR", "SERVFAIL",
+		"NXDOMAIN", "NOTIMP", "REFUSED" };
+
+	if (rcode < ARRAY_LEN(names)) {
+		put_text(p, "response_code", names[rcode]);
+	} else if (rcode == DNS_RCODE_BADVERS) {
+		put_text(p, "response_code", "BADVERS");
+	} else {
+		put_key(p, "response_code");
+		cursor_put_text(&p->c, "\"RCODE");
+		cursor_put_decimal(&p->c, rcode);
+		cursor_put_u8(&p->c, '"');
+	}
+}
+
+static void
+put_resolved(struct printer *p, const struct event *e)
+{
+	open_with(p, "resolved_ip", '[');
+	for (size_t i = 0; i < e->addr_count && i < ANSWER_ADDRS_MAX; i++) {
+		separate(p);
+		put_addr_value(p, &e->addrs[i]);
+	}
+	close_with(p, ']');
+}
+
+static void
+put_dns(struct printer *p, const struct event *e)
+{
+	bool has_code = is_question_event(e) && e->denial != DENIAL_DROP;
+
+	if (!prints(p, RANK_CORE) ||
+	    !(e->has_question || has_code || e->addr_count > 0))
+		return;
+	open_with(p, "dns", '{');
+	if (e->has_question)
+		put_question(p, e);
+	if (has_code)
+		put_response_code(p, e->rcode);
+	if (prints(p, RANK_DETAIL) && e->addr_count > 0)
+		put_resolved(p, e);
+	close_with(p, '}');
+}
+
+static void
+put_rule(struct printer *p, const struct event *e)
+{
+	static const char *const stars[] = { [RULE_EXACT] = "",
+		[RULE_CHILD] = "*.",
+		[RULE_BELOW] = "**." };
+
+	if (!prints(p, RANK_CORE) || !e->has_rule)
+		return;
+	open_with(p, "rule", '{');
+	put_key(p, "name");
+	put_name_value(p, stars[e->rule_kind], &e->rule_name);
+	close_with(p, '}');
+}
+
+static void
+put_tunnel(struct printer *p, const struct tunnel_finding *f)
+{
+	open_with(p, "tunnel", '{');
+	put_name(p, "domain", &f->apex);
+	put_number(p, "questions", f->question_count);
+	open_with(p, "signs", '[');
+	for (unsigned bit = 0; bit < 32; bit++) {
+		uint32_t sign = UINT32_C(1) << bit;
+
+		if ((f->signs & sign) == 0 || tunnel_sign_name(sign) == NULL)
+			continue;
+		separate(p);
+		json_put_text(&p->c, tunnel_sign_name(sign));
+	}
+	close_with(p, ']');
+	open_with(p, "samples", '[');
+	for (size_t i = 0; i < f->sample_count && i < TUNNEL_SAMPLES_MAX; i++) {
+		if (!prints(p, RANK_SAMPLE + (unsigned)i))
+			break;
+		separate(p);
+		put_name_value(p, "", &f->samples[i]);
+	}
+	close_with(p, ']');
+	close_with(p, '}');
+}
+
+/* Numbers and words of ours that the schema has no place for. */
+static void
+put_details(struct printer *p, const struct event *e)
+{
+	if (e->action == EVENT_DNS_ANSWERED) {
+		put_number(p, "ttl", e->ttl_s);
+		put_bool(p, "cached", e->cached);
+	}
+	if (e->action == EVENT_REBINDING_BLOCKED)
+		put_text(p, "range", addr_class_name(e->addr_class));
+	if (e->count > 0)
+		put_number(p, "count", e->count);
+}
+
+static void
+put_namewall(struct printer *p, const struct event *e,
+    const struct event_context *context)
+{
+	open_with(p, "namewall", '{');
+	put_number(p, "schema", EVENT_SCHEMA);
+	put_text_if(p, "sandbox", context->sandbox);
+	if (prints(p, RANK_CORE)) {
+		put_text_if(p, "policy", context->policy);
+		if (e->denial != DENIAL_NONE)
+			put_text(p, "reason", denial_name(e->denial));
+	}
+	if (prints(p, RANK_DETAIL))
+		put_details(p, e);
+	if (prints(p, RANK_ORIGIN) && e->has_end)
+		put_name(p, "canonical_name", &e->end);
+	if (prints(p, RANK_CORE) && e->action == EVENT_TUNNEL_SUSPECTED)
+		put_tunnel(p, &e->finding);
+	close_with(p, '}');
+}
+
+/* A sentence of our own code; it ends at its NUL or with its field. */
+static void
+put_message(struct printer *p, const struct event *e)
+{
+	size_t len = 0;
+
+	while (len < sizeof(e->text) && e->text[len] != '\0')
+		len++;
+	if (len == 0 || !prints(p, RANK_DETAIL))
+		return;
+	put_key(p, "message");
+	json_put_string(&p->c, e->text, len);
+}
+
+static void
+put_line(struct printer *p, const struct event *e,
+    const struct event_context *context)
+{
+	open_with(p, NULL, '{');
+	put_timestamp(p, context->wall_ms);
+	put_message(p, e);
+	put_event_object(p, e, context);
+	put_ends(p, e);
+	put_dns(p, e);
+	put_rule(p, e);
+	put_namewall(p, e, context);
+	put_labels(p, context);
+	put_host_and_observer(p, context);
+	open_with(p, "ecs", '{');
+	put_text(p, "version", ECS_VERSION);
+	close_with(p, '}');
+	close_with(p, '}');
+	cursor_put_u8(&p->c, '\n');
+}
+
+size_t
+event_print_json(char *buf, size_t size, const struct event *e,
+    const struct event_context *context)
+{
+	for (unsigned rank = RANK_ALL + 1; rank > 0; rank--) {
+		struct printer p = { .rank = rank - 1,
+			.c = cursor_write_of((uint8_t *)buf, size) };
+
+		put_line(&p, e, context);
+		if (!p.c.error)
+			return p.c.pos;
+	}
+	return 0;
+}

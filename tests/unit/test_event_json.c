@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Event lines: against kept ones (golden/events.jsonl; UNIT_GOLDEN=write
+ * makes them anew, to be read before they are committed), against a JSON
+ * reader of our own, and against the documentation.
+ */
+#include "lib/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/dns.h"
+#include "lib/require.h"
+#include "tests/unit/unit.h"
+
+#define GOLDEN       SRCDIR "/tests/unit/golden/events.jsonl"
+#define DOCS         SRCDIR "/docs/events.md"
+#define PATHS_MAX    96
+#define PATH_SIZE    128
+#define DEPTH_MAX    8
+#define EXAMPLES_MAX 32
+
+/* The dotted names of all fields that were seen. */
+struct paths {
+	char path[PATHS_MAX][PATH_SIZE];
+	size_t count;
+};
+
+static bool
+has_path(const struct paths *paths, const char *path)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		if (strcmp(paths->path[i], path) == 0)
+			return true;
+	return false;
+}
+
+static void
+add_path(struct paths *paths, const char *path)
+{
+	if (has_path(paths, path))
+		return;
+	UNIT_CHECK(paths->count < PATHS_MAX);
+	snprintf(paths->path[paths->count++], PATH_SIZE, "%s", path);
+}
+
+/* A strict reader of what we print: objects, arrays, strings, numbers. */
+struct reader {
+	const char *at, *end;
+	char path[PATH_SIZE];
+	struct paths *here; /* of this line: no field comes twice */
+	struct paths *paths; /* of all lines */
+};
+
+static void
+expect(struct reader *r, char octet)
+{
+	UNIT_CHECK(r->at < r->end && *r->at == octet);
+	r->at++;
+}
+
+static bool
+next_is(const struct reader *r, char octet)
+{
+	return r->at < r->end && *r->at == octet;
+}
+
+static size_t
+utf8_size(const char *at)
+{
+	uint8_t first = (uint8_t)*at;
+
+	if (first < 0x80)
+		return 1;
+	UNIT_CHECK(first >= 0xc2 && first <= 0xf4);
+	return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/* Copies the raw text between the quotes, where there is room. */
+static void
+read_string(struct reader *r, char *raw, size_t raw_size)
+{
+	size_t len = 0;
+
+	expect(r, '"');
+	while (!next_is(r, '"')) {
+		size_t size;
+
+		UNIT_CHECK(r->at < r->end);
+		UNIT_CHECK((uint8_t)*r->at >= 0x20 && *r->at != 0x7f);
+		size = utf8_size(r->at);
+		if (*r->at == '\\') {
+			UNIT_CHECK(memchr("\"\\/bfnrtu", r->at[1], 9) != NULL);
+			size = r->at[1] == 'u' ? 6 : 2;
+			for (size_t i = 2; i < size; i++)
+				ck_assert_ptr_nonnull(
+				    memchr("0123456789abcdef", r->at[i], 16));
+		} else {
+			for (size_t i = 1; i < size; i++)
+				UNIT_CHECK((r->at[i] & 0xc0) == 0x80);
+		}
+		UNIT_CHECK(r->end - r->at >= (long)size);
+		for (size_t i = 0; i < size && len + 1 < raw_size; i++)
+			raw[len++] = r->at[i];
+		r->at += size;
+	}
+	raw[len] = '\0';
+	r->at++;
+}
+
+/* Strings, numbers, true, false. */
+static void
+read_scalar(struct reader *r)
+{
+	char raw[8];
+
+	if (next_is(r, '"')) {
+		read_string(r, raw, sizeof(raw));
+	} else if (next_is(r, 't') || next_is(r, 'f')) {
+		size_t len = next_is(r, 't') ? 4 : 5;
+
+		ck_assert_int_eq(memcmp(r->at, len == 4 ? "true" : "false",
+				     len),
+		    0);
+		r->at += len;
+	} else {
+		UNIT_CHECK(
+		    !next_is(r, '0') || r->at[1] < '0' || r->at[1] > '9');
+		UNIT_CHECK(r->at < r->end && *r->at >= '0' && *r->at <= '9');
+		while (r->at < r->end && *r->at >= '0' && *r->at <= '9')
+			r->at++;
+	}
+}
+
+static void
+read_array(struct reader *r)
+{
+	expect(r, '[');
+	while (!next_is(r, ']')) {
+		read_scalar(r);
+		if (!next_is(r, ']'))
+			expect(r, ',');
+		if (next_is(r, ']'))
+			UNIT_CHECK(r->at[-1] != ',');
+	}
+	r->at++;
+}
+
+/* Recursion is for readers of our own output only. */
+static void
+read_object(struct reader *r, int depth)
+{
+	size_t path_len = strlen(r->path);
+
+	UNIT_CHECK(depth < DEPTH_MAX);
+	expect(r, '{');
+	while (!next_is(r, '}')) {
+		char key[PATH_SIZE];
+
+		read_string(r, key, sizeof(key));
+		expect(r, ':');
+		UNIT_CHECK(path_len + strlen(key) + 2 < PATH_SIZE);
+		snprintf(r->path + path_len, PATH_SIZE - path_len, "%s%s",
+		    path_len > 0 ? "." : "", key);
+		UNIT_CHECK(!has_path(r->here, r->path));
+		add_path(r->here, r->path);
+		if (next_is(r, '{')) {
+			read_object(r, depth + 1);
+		} else {
+			/* Labels are the operator's: one field to us. */
+			add_path(r->paths,
+			    strncmp(r->path, "labels.", 7) == 0 ? "labels"
+								: r->path);
+			if (next_is(r, '['))
+				read_array(r);
+			else
+				read_scalar(r);
+		}
+		r->path[path_len] = '\0';
+		if (!next_is(r, '}')) {
+			expect(r, ',');
+			UNIT_CHECK(next_is(r, '"'));
+		}
+	}
+	r->at++;
+}
+
+/* One line, one object, one newline, all of it valid. */
+static void
+read_line(const char *line, size_t len, struct paths *paths)
+{
+	static struct paths here;
+	struct reader r = { .at = line,
+		.end = line + len,
+		.here = &here,
+		.paths = paths };
+
+	here.count = 0;
+	read_object(&r, 0);
+	expect(&r, '\n');
+	UNIT_CHECK(r.at == r.end);
+}
+
+static struct dname
+name_of(const char *text)
+{
+	struct dname name;
+
+	ck_assert_msg(dname_from_text(text, strlen(text), &name), "%s", text);
+	return name;
+}
+
+static struct addr
+addr_of(const char *text)
+{
+	struct addr a;
+
+	ck_assert_msg(addr_parse(text, strlen(text), &a), "%s", text);
+	return a;
+}
+
+static const struct event_label labels[] = {
+	{ "tenant",
+	    "b\xc3\xbc"
+	    "cher \"&\" co" },
+	{ "run", "4711" },
+};
+
+static const struct event_context context = {
+	.wall_ms = 1767225599999,
+	.sequence = 42,
+	.host_name = "host1",
+	.boot_id = "7e1f0d36-0d0c-4f0c-8a36-2f6a6b1f5d11",
+	.version = "0.1.0",
+	.sandbox = "box1",
+	.policy = "agent",
+	.interface = "veth-box1",
+	.labels = labels,
+	.label_count = 2,
+};
+
+static struct event
+question_event(enum event_action action, const char *name, uint16_t type,
+    enum denial denial)
+{
+	return (struct event){ .action = action,
+		.sandbox = 1,
+		.source = addr_of("192.0.2.2"),
+		.source_port = 40000,
+		.transport = PROTO_UDP,
+		.ifindex = 7,
+		.has_question = true,
+		.name = name_of(name),
+		.type = type,
+		.apex_labels = 2,
+		.denial = denial,
+		.duration_ms = 3 };
+}
+
+static size_t
+make_questions(struct event *ret)
+{
+	struct event *e = ret;
+
+	*e = question_event(EVENT_DNS_ANSWERED, "api.example.com", DNS_TYPE_A,
+	    DENIAL_NONE);
+	e->ttl_s = 60;
+	e->addr_count = 2;
+	e->addrs[0] = addr_of("198.51.100.7");
+	e->addrs[1] = addr_of("198.51.100.8");
+	e->has_end = true;
+	e->end = name_of("edge.cdn.example");
+	e->has_rule = true;
+	e->rule_kind = RULE_CHILD;
+	e->rule_name = name_of("example.com");
+	e++;
+	*e = question_event(EVENT_DNS_ANSWERED, "gone.example.com",
+	    DNS_TYPE_AAAA, DENIAL_NO_NAME);
+	e->rcode = DNS_RCODE_NXDOMAIN;
+	e->cached = true;
+	e->source = addr_of("2001:db8::2");
+	e->transport = PROTO_TCP;
+	e++;
+	*e = question_event(EVENT_DNS_DENIED, "c2.example.org", DNS_TYPE_TXT,
+	    DENIAL_UNLISTED);
+	e->rcode = DNS_RCODE_NXDOMAIN;
+	e->count = 17;
+	e++;
+	*e = question_event(EVENT_DNS_DENIED, "www.example.org", DNS_TYPE_HTTPS,
+	    DENIAL_DENY_RULE);
+	e->has_rule = true;
+	e->rule_kind = RULE_BELOW;
+	e->rule_name = name_of("example.org");
+	e++;
+	*e = question_event(EVENT_DNS_DENIED, "example", 65280,
+	    DENIAL_UNKNOWN_SOURCE);
+	e->apex_labels = 0;
+	e->rcode = DNS_RCODE_REFUSED;
+	e++;
+	*e = (struct event){ .action = EVENT_DNS_DENIED,
+		.source = addr_of("192.0.2.2"),
+		.denial = DENIAL_BAD_VERSION,
+		.rcode = DNS_RCODE_BADVERS };
+	e++;
+	*e = question_event(EVENT_DNS_FAILED, "api.example.com", DNS_TYPE_A,
+	    DENIAL_UPSTREAM_SILENT);
+	e->rcode = DNS_RCODE_SERVFAIL;
+	e->duration_ms = 2000;
+	e++;
+	return (size_t)(e - ret);
+}
+
+static size_t
+make_alerts(struct event *ret)
+{
+	static const uint8_t hostile[] = { 9, 'a', '"', '\\', '\n', 0, 0xff,
+		'.', 0x1b, '=', 7, 'e', 'x', 'a', 'm', 'p', 'l', 'e', 3, 'o',
+		'r', 'g', 0 };
+	struct event *e = ret;
+
+	*e = question_event(EVENT_TUNNEL_SUSPECTED, "x.example.org",
+	    DNS_TYPE_NULL, DENIAL_UNLISTED);
+	ck_assert(dname_from_wire(hostile, sizeof(hostile), &e->name));
+	e->finding.signs = TUNNEL_ODD_TYPE | TUNNEL_FOREIGN_OCTET;
+	e->finding.question_count = 31;
+	e->finding.apex = name_of("example.org");
+	e->finding.sample_count = 2;
+	e->finding.samples[0] = e->name;
+	e->finding.samples[1] = name_of("mfrggzdf.example.org");
+	e++;
+	*e = question_event(EVENT_REBINDING_BLOCKED, "a.example.com",
+	    DNS_TYPE_A, DENIAL_PROTECTED);
+	e->addr_count = 1;
+	e->addrs[0] = addr_of("169.254.169.254");
+	e->addr_class = ADDR_METADATA;
+	e->count = 1;
+	e++;
+	*e = (struct event){ .action = EVENT_SOURCE_SPOOFED,
+		.source = addr_of("192.0.2.99"),
+		.count = 3 };
+	e++;
+	*e = (struct event){ .action = EVENT_PINS_LOST,
+		.duration_ms = 12,
+		.count = 5,
+		.text = "the table was flushed by pid 4711 (nft)" };
+	e++;
+	*e = (struct event){ .action = EVENT_PINS_RESTORED, .count = 9 };
+	e++;
+	return (size_t)(e - ret);
+}
+
+static size_t
+make_others(struct event *ret)
+{
+	static const enum event_action actions[] = { EVENT_SANDBOX_ATTACHED,
+		EVENT_SANDBOX_DETACHED, EVENT_CONFIG_LOADED,
+		EVENT_CONFIG_REFUSED, EVENT_STARTED, EVENT_STOPPED };
+
+	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
+		ret[i] = (struct event){ .action = actions[i] };
+	snprintf(ret[3].text, sizeof(ret[3].text),
+	    "namewall.yaml:3:1: unknown key \"lisen\"");
+	return ARRAY_LEN(actions);
+}
+
+static size_t
+make_examples(struct event ret[EXAMPLES_MAX])
+{
+	size_t count = make_questions(ret);
+
+	count += make_alerts(ret + count);
+	return count + make_others(ret + count);
+}
+
+/* Prints all examples; returns the length. */
+static size_t
+print_examples(char *buf, size_t size, struct paths *paths)
+{
+	static struct event examples[EXAMPLES_MAX];
+	size_t count = make_examples(examples), used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		static char line[EVENT_LINE_MAX];
+		size_t len = event_print_json(line, sizeof(line), &examples[i],
+		    &context);
+
+		ck_assert_uint_gt(len, 0);
+		ck_assert_uint_le(used + len, size);
+		read_line(line, len, paths);
+		memcpy(buf + used, line, len);
+		used += len;
+	}
+	return used;
+}
+
+static size_t
+read_file(const char *path, char *buf, size_t size)
+{
+	FILE *file = fopen(path, "r");
+	size_t len;
+
+	ck_assert_msg(file != NULL, "%s", path);
+	len = fread(buf, 1, size - 1, file);
+	ck_assert_uint_lt(len, size - 1);
+	fclose(file);
+	buf[len] = '\0';
+	return len;
+}
+
+START_TEST(lines_are_as_they_were)
+{
+	static char ours[65536], kept[65536];
+	static struct paths paths;
+	size_t len = print_examples(ours, sizeof(ours), &paths), kept_len;
+
+	if (getenv("UNIT_GOLDEN") != NULL) {
+		FILE *file = fopen(GOLDEN, "w");
+
+		ck_assert_ptr_nonnull(file);
+		fwrite(ours, 1, len, file);
+		fclose(file);
+	}
+	kept_len = read_file(GOLDEN, kept, sizeof(kept));
+	if (len != kept_len || memcmp(ours, kept, len) != 0)
+		fwrite(ours, 1, len, stdout);
+	ck_assert_uint_eq(len, kept_len);
+	ck_assert_mem_eq(ours, kept, len);
+}
+END_TEST
+
+/* Each field of the examples has a row in the tables of the documentation,
+ * and each row that starts with a field is a field of some example. */
+START_TEST(fields_are_documented)
+{
+	static char ours[65536], docs[65536];
+	static struct paths printed, documented;
+	const char *at;
+
+	print_examples(ours, sizeof(ours), &printed);
+	read_file(DOCS, docs, sizeof(docs));
+	for (at = docs; (at = strstr(at, "\n| `")) != NULL; at++) {
+		const char *start = at + 4, *end = strchr(start, '`');
+		char path[PATH_SIZE];
+
+		ck_assert_ptr_nonnull(end);
+		ck_assert_int_lt(end - start, PATH_SIZE);
+		memcpy(path, start, (size_t)(end - start));
+		path[end - start] = '\0';
+		add_path(&documented, path);
+	}
+	for (size_t i = 0; i < printed.count; i++)
+		ck_assert_msg(has_path(&documented, printed.path[i]),
+		    "docs/events.md does not say what %s is", printed.path[i]);
+	for (int i = 0; i <= EVENT_ACTION_LAST; i++) {
+		const char *action = event_action_name((enum event_action)i);
+
+		ck_assert_msg(has_path(&documented, action),
+		    "docs/events.md does not say what %s is", action);
+		add_path(&printed, action);
+	}
+	for (size_t i = 0; i < documented.count; i++)
+		ck_assert_msg(has_path(&printed, documented.path[i]),
+		    "docs/events.md has %s, no line has it",
+		    documented.path[i]);
+}
+END_TEST
+
+START_TEST(every_line_has_the_common_fields)
+{
+	static const char *const common[] = { "@timestamp", "ecs.version",
+		"event.kind", "event.category", "event.type", "event.action",
+		"event.sequence", "event.severity", "host.name", "host.boot.id",
+		"observer.product", "observer.version", "namewall.schema" };
+	static const struct event_context empty = { .sequence = 1 };
+
+	for (int i = 0; i <= EVENT_ACTION_LAST; i++) {
+		struct event e = { .action = (enum event_action)i };
+		static char line[EVENT_LINE_MAX + 1];
+		static struct paths paths;
+		size_t len;
+
+		paths.count = 0;
+		dname_root(&e.finding.apex);
+		len = event_print_json(line, EVENT_LINE_MAX, &e, &empty);
+		ck_assert_uint_gt(len, 0);
+		read_line(line, len, &paths);
+		line[len] = '\0';
+		ck_assert_ptr_nonnull(strstr(line, ",\"labels\":{}"));
+		for (size_t j = 0; j < ARRAY_LEN(common); j++)
+			ck_assert_msg(has_path(&paths, common[j]), "%s: %s",
+			    event_action_name(e.action), common[j]);
+	}
+}
+END_TEST
+
+START_TEST(tells_the_time)
+{
+	static const struct {
+		uint64_t wall_ms;
+		const char *text;
+	} cases[] = {
+		{ 0, "1970-01-01T00:00:00.000Z" },
+		{ 86399999, "1970-01-01T23:59:59.999Z" },
+		{ 951782400000, "2000-02-29T00:00:00.000Z" },
+		{ 951868800001, "2000-03-01T00:00:00.001Z" },
+		{ 1709164800000, "2024-02-29T00:00:00.000Z" },
+		{ 1767225599999, "2025-12-31T23:59:59.999Z" },
+		{ 1767225600000, "2026-01-01T00:00:00.000Z" },
+		{ 4107542399000, "2100-02-28T23:59:59.000Z" },
+		{ 4107542400000, "2100-03-01T00:00:00.000Z" },
+		{ 253402300799999, "9999-12-31T23:59:59.999Z" },
+		{ 253402300800000, "9999-12-31T23:59:59.999Z" },
+		{ UINT64_MAX, "9999-12-31T23:59:59.999Z" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct event e = { .action = EVENT_STARTED };
+		struct event_context when = { .wall_ms = cases[i].wall_ms };
+		static char line[EVENT_LINE_MAX];
+		static const char start[] = "{\"@timestamp\":\"";
+
+		event_print_json(line, sizeof(line), &e, &when);
+		ck_assert_int_eq(memcmp(line, start, sizeof(start) - 1), 0);
+		ck_assert_int_eq(memcmp(line + sizeof(start) - 1, cases[i].text,
+				     24),
+		    0);
+	}
+}
+END_TEST
+
+/* Every day of 500 years, counted one by one. */
+START_TEST(knows_the_calendar)
+{
+	static const int lengths[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31,
+		30, 31 };
+	const struct event e = { .action = EVENT_STARTED };
+	int year = 1970, month = 0, day = 1;
+
+	for (uint64_t days = 0; year < 2470; days++) {
+		struct event_context when = { .wall_ms = days * 86400000 };
+		static char line[EVENT_LINE_MAX];
+		char expected[32];
+		bool leap =
+		    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+		event_print_json(line, sizeof(line), &e, &when);
+		snprintf(expected, sizeof(expected), "%04d-%02d-%02dT", year,
+		    month + 1, day);
+		UNIT_CHECK(memcmp(line + 15, expected, 11) == 0);
+		if (++day <= lengths[month] + (month == 1 && leap))
+			continue;
+		day = 1;
+		month = (month + 1) % 12;
+		year += month == 0;
+	}
+}
+END_TEST
+
+/* The longest that names and strings can be. */
+static void
+fill_event(struct event *e, struct dname *longest)
+{
+	e->source = addr_of("2001:db8::2");
+	e->name = e->end = e->rule_name = e->finding.apex = *longest;
+	e->has_question = e->has_end = e->has_rule = true;
+	e->apex_labels = longest->labels;
+	e->rule_kind = RULE_BELOW;
+	e->denial = DENIAL_UNLISTED;
+	e->addr_count = ANSWER_ADDRS_MAX;
+	for (size_t i = 0; i < ANSWER_ADDRS_MAX; i++)
+		e->addrs[i] = addr_of("2001:db8:1111:2222:3333:4444:5555:6666");
+	e->finding.signs = UINT32_MAX;
+	e->finding.sample_count = TUNNEL_SAMPLES_MAX;
+	for (size_t i = 0; i < TUNNEL_SAMPLES_MAX; i++)
+		e->finding.samples[i] = *longest;
+	memset(e->text, '\x01', sizeof(e->text));
+}
+
+static struct dname
+longest_name(void)
+{
+	uint8_t wire[DNS_NAME_MAX];
+	struct dname name;
+
+	memset(wire, 0xff, sizeof(wire));
+	wire[0] = wire[64] = wire[128] = 63;
+	wire[192] = 61;
+	wire[254] = 0;
+	ck_assert(dname_from_wire(wire, sizeof(wire), &name));
+	return name;
+}
+
+START_TEST(drops_the_least_important_first)
+{
+	static struct event e = { .action = EVENT_TUNNEL_SUSPECTED };
+	static struct event_label many[EVENT_LABELS_MAX];
+	struct event_context full = context;
+	struct dname longest = longest_name();
+	static struct paths before, paths;
+	static char line[EVENT_LINE_MAX + 1];
+	bool fitted = false;
+
+	fill_event(&e, &longest);
+	for (size_t i = 0; i < EVENT_LABELS_MAX; i++) {
+		snprintf(many[i].key, sizeof(many[i].key), "label%zu", i);
+		memset(many[i].value, '"', sizeof(many[i].value) - 1);
+	}
+	full.labels = many;
+	full.label_count = EVENT_LABELS_MAX;
+	for (size_t size = 0; size <= EVENT_LINE_MAX; size += 16) {
+		size_t len = event_print_json(line, size, &e, &full);
+
+		paths.count = 0;
+		ck_assert(len > 0 || !fitted);
+		ck_assert_uint_le(len, size);
+		if (len == 0)
+			continue;
+		fitted = true;
+		read_line(line, len, &paths);
+		/* Who has more room loses nothing. */
+		for (size_t i = 0; i < before.count; i++)
+			UNIT_CHECK(has_path(&paths, before.path[i]));
+		before = paths;
+		ck_assert(has_path(&paths, "namewall.sandbox"));
+		line[len] = '\0';
+		if (strstr(line, "label0") != NULL)
+			ck_assert_ptr_nonnull(strstr(line, "\"samples\":[\""));
+	}
+	ck_assert(fitted);
+	ck_assert(has_path(&before, "dns.question.name"));
+	ck_assert(has_path(&before, "namewall.tunnel.domain"));
+	ck_assert_ptr_null(strstr(line, "label15"));
+}
+END_TEST
+
+/* Any event, any octets in its names and texts: one valid line. */
+START_TEST(prints_anything_validly)
+{
+	uint64_t state = unit_seed();
+
+	for (int round = 0; round < 5000; round++) {
+		static struct event e;
+		static char line[EVENT_LINE_MAX];
+		struct event_context where = context;
+		char text[20];
+		static struct paths paths;
+		uint8_t wire[DNS_NAME_MAX];
+		struct dname name;
+		size_t at = 0, len;
+
+		while (unit_random(&state) % 4 != 0 && at < 180) {
+			uint8_t size = (uint8_t)(1 + unit_random(&state) % 63);
+
+			wire[at++] = size;
+			for (; size > 0; size--)
+				wire[at++] = (uint8_t)unit_random(&state);
+		}
+		wire[at++] = 0;
+		ck_assert(dname_from_wire(wire, at, &name));
+		for (size_t i = 0; i < sizeof(text); i++)
+			text[i] = (char)unit_random(&state);
+		text[sizeof(text) - 1] = '\0';
+		memset(&e, 0, sizeof(e));
+		fill_event(&e, &name);
+		memcpy(e.text, text, sizeof(text));
+		e.action = (enum event_action)(
+		    unit_random(&state) % (EVENT_ACTION_LAST + 1));
+		e.denial =
+		    (enum denial)(unit_random(&state) % (DENIAL_LAST + 1));
+		e.type = (uint16_t)unit_random(&state);
+		e.rcode = (uint8_t)unit_random(&state);
+		e.apex_labels = (uint8_t)unit_random(&state);
+		e.addr_count = (uint8_t)unit_random(&state);
+		e.transport = (uint8_t)unit_random(&state);
+		where.sandbox = where.policy = where.interface = text;
+		len = event_print_json(line, sizeof(line), &e, &where);
+		ck_assert_uint_gt(len, 0);
+		read_line(line, len, &paths);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *all;
+	Suite *suite = unit_suite("event_json", &all);
+
+	tcase_add_test(all, lines_are_as_they_were);
+	tcase_add_test(all, fields_are_documented);
+	tcase_add_test(all, every_line_has_the_common_fields);
+	tcase_add_test(all, tells_the_time);
+	tcase_add_test(all, knows_the_calendar);
+	tcase_add_test(all, drops_the_least_important_first);
+	tcase_add_test(all, prints_anything_validly);
+	return unit_run(suite);
+}
