@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * load - a configuration and the files that it names.
+ *
+ * Lists are looked for where the daemon looks. All judgement is in lib/text.
+ */
+#include "config.h"
+
+#include "src/cli/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/require.h"
+
+#ifndef PKGDATADIR
+#define PKGDATADIR "/usr/share/namewall"
+#endif
+#define ZONES_LOCAL   "/etc/namewall/zones"
+#define ZONES_SHIPPED PKGDATADIR "/zones"
+#define FILE_MAX      (64u << 20)
+
+struct bytes {
+	char *data;
+	size_t size;
+};
+
+static int
+read_all(int fd, struct bytes *ret)
+{
+	struct stat st;
+	size_t used = 0, size;
+	char *data;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	size = st.st_size > 0 ? (size_t)st.st_size + 1 : 65536;
+	if (size > FILE_MAX)
+		return -EFBIG;
+	data = malloc(size);
+	while (data != NULL) {
+		ssize_t got = read(fd, data + used, size - used);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			int error = -errno;
+			free(data);
+			return error;
+		}
+		if (got == 0) {
+			*ret = (struct bytes){ data, used };
+			return 0;
+		}
+		used += (size_t)got;
+		if (used < size)
+			continue;
+		if (size >= FILE_MAX) {
+			free(data);
+			return -EFBIG;
+		}
+		size *= 2;
+		char *moved = realloc(data, size);
+		if (moved == NULL)
+			free(data);
+		data = moved;
+	}
+	return -ENOMEM;
+}
+
+static int
+read_file(const char *path, struct bytes *ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	int error = read_all(fd, ret);
+	close(fd);
+	return error;
+}
+
+static int
+read_config(const char *path, struct bytes *ret)
+{
+	int error = read_file(path, ret);
+
+	if (error < 0)
+		complain("%s: %s", path, strerror(-error));
+	return error;
+}
+
+/* The list's path and bytes; -ENOENT is left to the reader of policies, which
+ * knows the rule that wants the list. */
+static int
+find_list(const struct cli *cli, const char *name, struct text_file *file,
+    struct bytes *ret)
+{
+	const char *const dirs[] = { cli->zones, ZONES_LOCAL, ZONES_SHIPPED };
+
+	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
+		if (dirs[i] == NULL)
+			continue;
+		snprintf(file->path, sizeof(file->path), "%s/%s.zone", dirs[i],
+		    name);
+		int error = read_file(file->path, ret);
+		if (error == -ENOENT || error == -ENOTDIR)
+			continue;
+		if (error < 0)
+			complain("%s: %s", file->path, strerror(-error));
+		return error;
+	}
+	return -ENOENT;
+}
+
+struct files {
+	struct text_file *files;
+	size_t count;
+};
+
+static void
+files_free(struct files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		free((void *)(uintptr_t)files->files[i].bytes);
+	free(files->files);
+}
+
+static int
+read_suffixes(const struct edge_config *edge, struct text_file *file,
+    struct bytes *ret)
+{
+	const char *path = edge->settings.public_suffixes;
+
+	snprintf(file->name, sizeof(file->name), "suffixes");
+	snprintf(file->path, sizeof(file->path), "%s", path);
+	int error = read_file(path, ret);
+	if (error < 0)
+		complain("%s: %s; Debian's package publicsuffix has it", path,
+		    strerror(-error));
+	return error;
+}
+
+static int
+files_read(const struct cli *cli, const struct edge_config *edge,
+    struct files *ret)
+{
+	struct files files = { 0 };
+	int error = 0;
+
+	files.files = calloc(edge->list_count + 1, sizeof(*files.files));
+	if (files.files == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i <= edge->list_count; i++) {
+		struct text_file *file = &files.files[files.count];
+		struct bytes bytes = { 0 };
+
+		if (i == edge->list_count)
+			error = read_suffixes(edge, file, &bytes);
+		else {
+			snprintf(file->name, sizeof(file->name), "zone:%s",
+			    edge->lists[i]);
+			error = find_list(cli, edge->lists[i], file, &bytes);
+			if (error == -ENOENT)
+				continue;
+		}
+		if (error < 0) {
+			files_free(&files);
+			return error;
+		}
+		file->bytes = bytes.data;
+		file->size = bytes.size;
+		files.count++;
+	}
+	*ret = files;
+	return 0;
+}
+
+static int
+read_edge(const char *path, const struct bytes *bytes, struct edge_config **ret,
+    struct text_error *ret_error)
+{
+	struct yaml_node *root;
+	int error =
+	    yaml_tree_read(path, bytes->data, bytes->size, &root, ret_error);
+
+	if (error < 0)
+		return error;
+	error = edge_config_read(ret, path, root, ret_error);
+	yaml_tree_free(root);
+	return error;
+}
+
+int
+load_edge(const char *path, struct edge_config **ret,
+    struct text_error *ret_error)
+{
+	struct bytes bytes;
+	int error = read_config(path, &bytes);
+
+	if (error < 0)
+		return error == -EINVAL ? -EIO : error;
+	error = read_edge(path, &bytes, ret, ret_error);
+	free(bytes.data);
+	if (error == -ENOMEM)
+		complain("out of memory");
+	return error;
+}
+
+static int
+load_bytes(const struct cli *cli, const char *path, const struct bytes *bytes,
+    struct config **ret, struct text_error *ret_error)
+{
+	struct edge_config *edge;
+	struct files files;
+	uint8_t secret[16];
+
+	int error = read_edge(path, bytes, &edge, ret_error);
+	if (error < 0)
+		return error;
+	error = files_read(cli, edge, &files);
+	edge_config_free(edge);
+	if (error < 0)
+		return error == -EINVAL ? -EIO : error;
+	if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret))
+		error = -EIO;
+	else
+		error = config_read(ret, path, bytes->data, bytes->size,
+		    files.files, files.count, secret, ret_error);
+	files_free(&files);
+	return error;
+}
+
+int
+load_config(const struct cli *cli, const char *path, struct config **ret,
+    struct text_error *ret_error)
+{
+	struct bytes bytes;
+	int error = read_config(path, &bytes);
+
+	if (error < 0)
+		return error == -EINVAL ? -EIO : error;
+	error = load_bytes(cli, path, &bytes, ret, ret_error);
+	free(bytes.data);
+	if (error == -ENOMEM)
+		complain("out of memory");
+	return error;
+}
+
+void
+put_diagnostic(const struct cli *cli, const char *kind,
+    const struct text_error *error)
+{
+	if (cli->json) {
+		fputs("{\"severity\":", stdout);
+		put_json(stdout, kind);
+		fputs(",\"file\":", stdout);
+		put_json(stdout, error->file);
+		printf(",\"line\":%" PRIu32 ",\"column\":%" PRIu32
+		       ",\"message\":",
+		    error->line, error->column);
+		put_json(stdout, error->reason);
+		fputs("}\n", stdout);
+		return;
+	}
+	put_safe(stdout, error->file);
+	printf(":%" PRIu32 ":%" PRIu32 ": %s: ", error->line, error->column,
+	    kind);
+	put_safe(stdout, error->reason);
+	putchar('\n');
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * status - health of the daemon, its upstreams, and one line a sandbox.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/require.h"
+#include "src/cli/cli.h"
+#include "src/cli/client.h"
+
+static void
+put_value(const struct json *line, const char *before, const char *path)
+{
+	fputs(before, stdout);
+	put_safe(stdout, json_show(line, path, "?"));
+}
+
+/* Counts that are zero on a healthy day are shown only when they are not. */
+static void
+put_troubles(const struct json *line)
+{
+	static const struct {
+		const char *path, *text;
+	} troubles[] = {
+		{ "counts.spoofed", "questions with a spoofed source" },
+		{ "counts.dropped", "messages that got no answer" },
+		{ "counts.overload", "questions refused for overload" },
+		{ "counts.pins_refused", "pins that the kernel refused" },
+		{ "counts.pins_full", "pins without room" },
+		{ "counts.pins_lost", "losses of the table" },
+		{ "counts.foreign_answers", "answers nobody asked for" },
+		{ "counts.rebinding_blocked", "answers into protected ranges" },
+		{ "counts.tunnel_suspected", "suspicions of a tunnel" },
+		{ "events.dropped", "events dropped" },
+		{ "events.alerts_dropped", "alerts dropped" },
+		{ "events.write_errors", "event lines that were not written" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(troubles); i++) {
+		const char *count = json_show(line, troubles[i].path, "0");
+
+		if (strcmp(count, "0") == 0)
+			continue;
+		fputs("  ", stdout);
+		put_safe(stdout, count);
+		printf(" %s\n", troubles[i].text);
+	}
+}
+
+static void
+put_daemon(const struct json *line)
+{
+	put_value(line, "namewall is ", "state");
+	put_value(line, ", for ", "uptime_s");
+	put_value(line, " s, by ", "file");
+	put_value(line, "\n  ", "sandboxes");
+	put_value(line, " sandboxes, ", "policies");
+	put_value(line, " policies, ", "rules");
+	put_value(line, " rules, public suffixes of ", "public_suffixes");
+	put_value(line, "\n  pins ", "pins");
+	put_value(line, " of ", "pins_max");
+	put_value(line, ", cached answers ", "cache");
+	put_value(line, ", events ", "events.last");
+	put_value(line, "\n  questions ", "counts.questions");
+	put_value(line, ": answered ", "counts.answered");
+	put_value(line, ", denied ", "counts.denied");
+	put_value(line, ", failed ", "counts.failed");
+	putchar('\n');
+	put_troubles(line);
+}
+
+static void
+put_upstream(const struct json *line)
+{
+	put_value(line, "upstream ", "address");
+	put_value(line, "@", "port");
+	fputs(json_true(line, "held_back") ? ": held back" : ": in use",
+	    stdout);
+	put_value(line, ", ", "round_trip_ms");
+	put_value(line, " ms, asked ", "asked");
+	put_value(line, ", answered ", "answered");
+	put_value(line, ", silent ", "silent");
+	put_value(line, ", broken ", "broken");
+	putchar('\n');
+}
+
+static void
+put_sandbox(const struct json *line)
+{
+	fputs("sandbox ", stdout);
+	put_column(stdout, json_show(line, "name", "?"), 12);
+	put_value(line, " policy ", "policy");
+	if (json_true(line, "bound"))
+		put_value(line, ", on ", "interface");
+	else
+		fputs(", not bound: no interface leads to it", stdout);
+	put_value(line, ", pins ", "pins");
+	put_value(line, ", spoofed ", "spoofed");
+	putchar('\n');
+}
+
+static void
+put_line(const struct json *line)
+{
+	const char *kind = json_show(line, "kind", "");
+
+	if (strcmp(kind, "daemon") == 0)
+		put_daemon(line);
+	else if (strcmp(kind, "upstream") == 0)
+		put_upstream(line);
+	else if (strcmp(kind, "sandbox") == 0)
+		put_sandbox(line);
+}
+
+int
+cmd_status(const struct cli *cli, struct args *args)
+{
+	static const char *const words[CLIENT_WORDS_MAX] = { "status" };
+	bool only_ready = args_take_flag(args, "--ready"), ready = false;
+	struct client client;
+	struct json line;
+
+	if (!args_done(args))
+		return CLI_USAGE;
+	if (!client_open(&client, cli, words))
+		return client.status;
+	while (client_next(&client, &line) == CLIENT_LINE) {
+		if (strcmp(json_show(&line, "state", ""), "answering") == 0)
+			ready = true;
+		if (!cli->json && !only_ready)
+			put_line(&line);
+		json_free(&line);
+	}
+	client_close(&client);
+	if (!only_ready || client.status != CLI_OK)
+		return client.status;
+	if (!cli->json)
+		puts(ready ? "answering" : "starting");
+	return ready ? CLI_OK : CLI_NO;
+}
