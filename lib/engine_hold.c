@@ -9,6 +9,13 @@
 
 #include "lib/require.h"
 
+/*
+ * More than a question needs. A pair is kept from when its second half came,
+ * some milliseconds after the first was pinned; without slack the next cached
+ * answer would find the pin that little too short and ask anew.
+ */
+#define SLACK_MS 1000
+
 static struct pin_element
 element_of(const struct query *q, uint8_t addr, uint8_t service)
 {
@@ -81,8 +88,8 @@ engine_hold(struct engine *e, uint64_t id, struct query *q)
 		.name = &q->question.name,
 		.verdict = &q->verdict,
 		.query = id,
-		.lifetime_ms =
-		    lesser(base_ms + set->pin_grace_ms, set->pin_cap_ms),
+		.lifetime_ms = lesser(
+		    base_ms + set->pin_grace_ms + SLACK_MS, set->pin_cap_ms),
 	};
 
 	/* To the millisecond: a cached answer finds its pins held. */
