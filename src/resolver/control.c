@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control - see control.h. This file has the connections; what they are told
+ * is in control_command.c.
+ */
+#include "config.h"
+
+#include "src/resolver/control.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "src/resolver/daemon.h"
+#include "src/resolver/line.h"
+#include "src/resolver/log.h"
+
+static void on_connection(uv_poll_t *, int status, int events);
+static void on_ready(uv_poll_t *, int status, int events);
+
+int
+control_open(struct control *c, struct daemon *daemon, int fd)
+{
+	int r;
+
+	memset(c, 0, sizeof(*c));
+	c->daemon = daemon;
+	c->fd = fd;
+	r = uv_poll_init(&daemon->loop, &c->poll, fd);
+	if (r != 0) {
+		log_error("control", "descriptor %d: %s", fd, strerror(-r));
+		return r;
+	}
+	c->poll.data = c;
+	c->open = true;
+	return uv_poll_start(&c->poll, UV_READABLE, on_connection);
+}
+
+/* ---- connections ----------------------------------------------------- */
+
+static void
+on_closed(uv_handle_t *handle)
+{
+	struct control_conn *conn = handle->data;
+
+	(void)close(conn->fd);
+	free(conn);
+}
+
+static void
+close_conn(struct control_conn *conn)
+{
+	struct control_conn **at = &conn->control->conns;
+
+	if (conn->closing)
+		return;
+	conn->closing = true;
+	while (*at != conn)
+		at = &(*at)->next;
+	*at = conn->next;
+	conn->control->conn_count--;
+	uv_close((uv_handle_t *)&conn->poll, on_closed);
+}
+
+static void
+be_patient(struct control_conn *conn)
+{
+	conn->patience_ms = conn->control->daemon->now_ms + CONTROL_PATIENCE_MS;
+}
+
+static void
+add_conn(struct control *c, int fd)
+{
+	struct control_conn *conn = NULL;
+
+	if (c->conn_count < CONTROL_CONNS_MAX)
+		conn = calloc(1, sizeof(*conn));
+	if (conn == NULL ||
+	    uv_poll_init(&c->daemon->loop, &conn->poll, fd) != 0) {
+		free(conn);
+		(void)close(fd);
+		return;
+	}
+	conn->control = c;
+	conn->fd = fd;
+	conn->poll.data = conn;
+	conn->next = c->conns;
+	c->conns = conn;
+	c->conn_count++;
+	be_patient(conn);
+	uv_poll_start(&conn->poll, UV_READABLE, on_ready);
+}
+
+static void
+on_connection(uv_poll_t *poll, int status, int events)
+{
+	struct control *c = poll->data;
+	int fd;
+
+	(void)status;
+	(void)events;
+	daemon_wake(c->daemon);
+	fd = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0)
+		add_conn(c, fd);
+	daemon_rest(c->daemon);
+}
+
+/* ---- answers --------------------------------------------------------- */
+
+/* The first line, or the last. */
+static size_t
+print_frame(const struct control_conn *conn, bool first, char *buf, size_t size)
+{
+	struct line j;
+
+	line_start(&j, buf, size);
+	if (first) {
+		line_number(&j, "protocol", CONTROL_PROTOCOL);
+		line_text(&j, "version", PACKAGE_VERSION);
+	} else if (conn->error_code != NULL) {
+		line_object(&j, "error");
+		line_text(&j, "code", conn->error_code);
+		line_text(&j, "message", conn->error_text);
+		line_object_end(&j);
+	} else {
+		line_bool(&j, "ok", true);
+	}
+	return line_finish(&j);
+}
+
+/* Makes lines while there is room for the longest one. True: there may be
+ * more at once. */
+static bool
+fill(struct control_conn *conn)
+{
+	if (conn->out_at > 0) {
+		conn->out_len -= conn->out_at;
+		memmove(conn->out, conn->out + conn->out_at, conn->out_len);
+		conn->out_at = 0;
+	}
+	while (!conn->ended &&
+	    CONTROL_OUT_MAX - conn->out_len >= CONTROL_LINE_MAX) {
+		char *at = conn->out + conn->out_len;
+		size_t len = 0;
+
+		switch (control_next(conn, at, CONTROL_LINE_MAX, &len)) {
+		case CONTROL_LINE:
+			conn->out_len += len;
+			break;
+		case CONTROL_SKIP:
+			break;
+		case CONTROL_WAIT:
+			return false;
+		case CONTROL_END:
+			conn->ended = true;
+			conn->out_len +=
+			    print_frame(conn, false, at, CONTROL_LINE_MAX);
+			break;
+		}
+	}
+	return !conn->ended;
+}
+
+/* False: the reader is gone. */
+static bool
+transmit(struct control_conn *conn)
+{
+	ssize_t n;
+
+	if (conn->out_at == conn->out_len)
+		return true;
+	n = send(conn->fd, conn->out + conn->out_at,
+	    conn->out_len - conn->out_at, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	conn->out_at += (size_t)n;
+	be_patient(conn);
+	return true;
+}
+
+/* One round of making and sending; the loop comes back for more. */
+static void
+serve(struct control_conn *conn)
+{
+	bool more = fill(conn);
+	int events = UV_READABLE;
+
+	if (!transmit(conn)) {
+		close_conn(conn);
+		return;
+	}
+	if (conn->ended && conn->out_at == conn->out_len) {
+		close_conn(conn);
+		return;
+	}
+	if (more || conn->out_at < conn->out_len)
+		events |= UV_WRITABLE;
+	uv_poll_start(&conn->poll, events, on_ready);
+}
+
+static void
+start(struct control_conn *conn, size_t line_len)
+{
+	enum command_error error =
+	    command_parse(&conn->command, conn->in, line_len);
+
+	conn->started = true;
+	conn->out_len = print_frame(conn, true, conn->out, CONTROL_OUT_MAX);
+	if (error == COMMAND_OK)
+		control_begin(conn);
+	else
+		control_fail(conn, "usage", "%s", command_error_text(error));
+	serve(conn);
+}
+
+/* False: nobody is there any more, or what comes is no command. */
+static bool
+receive(struct control_conn *conn)
+{
+	size_t room = sizeof(conn->in) - conn->in_len;
+	char *newline;
+	ssize_t n;
+
+	/* Behind the command nothing is expected but the end. */
+	if (conn->started) {
+		conn->in_len = 0;
+		room = sizeof(conn->in);
+	}
+	n = recv(conn->fd, conn->in + conn->in_len, room, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	/* Who has shut down only his sending side still wants the answer. */
+	if (n == 0)
+		return conn->started && conn->out_at < conn->out_len;
+	if (conn->started)
+		return true;
+	conn->in_len += (size_t)n;
+	newline = memchr(conn->in, '\n', conn->in_len);
+	if (newline != NULL)
+		start(conn, (size_t)(newline - conn->in));
+	return newline != NULL || conn->in_len < sizeof(conn->in);
+}
+
+static void
+on_ready(uv_poll_t *poll, int status, int events)
+{
+	struct control_conn *conn = poll->data;
+	struct daemon *daemon = conn->control->daemon;
+
+	daemon_wake(daemon);
+	if (status < 0 || ((events & UV_READABLE) != 0 && !receive(conn)))
+		close_conn(conn);
+	if (!conn->closing && conn->started && (events & UV_WRITABLE) != 0)
+		serve(conn);
+	daemon_rest(daemon);
+}
+
+void
+control_follow(struct control *c)
+{
+	struct control_conn *next;
+
+	if (!c->events_new)
+		return;
+	c->events_new = false;
+	for (struct control_conn *conn = c->conns; conn != NULL; conn = next) {
+		next = conn->next;
+		if (conn->follow)
+			serve(conn);
+	}
+}
+
+/* Whoever has lines to take or a command to send, and does neither. */
+static bool
+is_awaited(const struct control_conn *conn)
+{
+	return !conn->started || conn->out_at < conn->out_len;
+}
+
+uint64_t
+control_deadline(const struct control *c)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (const struct control_conn *conn = c->conns; conn != NULL;
+	     conn = conn->next) {
+		if (is_awaited(conn) && conn->patience_ms < first)
+			first = conn->patience_ms;
+	}
+	return first;
+}
+
+void
+control_expire(struct control *c, uint64_t now_ms)
+{
+	struct control_conn *next;
+
+	for (struct control_conn *conn = c->conns; conn != NULL; conn = next) {
+		next = conn->next;
+		if (is_awaited(conn) && conn->patience_ms <= now_ms)
+			close_conn(conn);
+	}
+}
+
+void
+control_close(struct control *c)
+{
+	while (c->conns != NULL)
+		close_conn(c->conns);
+	if (c->open) {
+		c->open = false;
+		uv_close((uv_handle_t *)&c->poll, NULL);
+	}
+}

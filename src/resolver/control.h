@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control - the status socket: one line in, JSON lines out, closed.
+ *
+ * Nothing that is asked here changes anything. Lines are made as the reader
+ * takes them, so that a long list costs no memory; whoever does not read is
+ * closed. docs/protocol-control.md has the words and the lines.
+ */
+#ifndef SRC_RESOLVER_CONTROL_H
+#define SRC_RESOLVER_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "lib/command.h"
+#include "lib/dname.h"
+
+#define CONTROL_PROTOCOL    1
+#define CONTROL_CONNS_MAX   32
+#define CONTROL_LINE_MAX    (32 * 1024)
+#define CONTROL_OUT_MAX     (2 * CONTROL_LINE_MAX)
+#define CONTROL_PATIENCE_MS 10000 /* without progress */
+
+struct daemon;
+
+enum control_verb {
+	CONTROL_NOTHING, /* refused, or not read yet */
+	CONTROL_STATUS,
+	CONTROL_PINS,
+	CONTROL_EXPLAIN,
+	CONTROL_EVENTS
+};
+
+struct control_conn {
+	struct control *control;
+	struct control_conn *next;
+	uv_poll_t poll;
+	int fd;
+	bool closing;
+	bool started; /* the command is read */
+	bool ended; /* the last line is in `out` */
+	uint64_t patience_ms; /* until when there must be progress */
+	struct command command;
+	enum control_verb verb;
+	const char *error_code; /* NULL: none */
+	char error_text[256];
+	/* What the command asks for, and how far its answer is. */
+	uint32_t sandbox; /* 0: all */
+	uint32_t index;
+	uint64_t sequence; /* EVENTS: of the last line */
+	uint32_t hint;
+	bool follow, only_denied, only_alerts;
+	struct dname name; /* EXPLAIN */
+	uint16_t type;
+	size_t in_len, out_at, out_len;
+	char in[COMMAND_LINE_MAX + 1];
+	char out[CONTROL_OUT_MAX];
+};
+
+struct control {
+	struct daemon *daemon;
+	uv_poll_t poll;
+	int fd;
+	bool open;
+	struct control_conn *conns;
+	uint32_t conn_count;
+	bool events_new; /* since the followers were served */
+};
+
+/* 0 or a negative errno, logged. */
+int control_open(struct control *, struct daemon *, int fd);
+/* Serves those that follow events. */
+void control_follow(struct control *);
+uint64_t control_deadline(const struct control *);
+void control_expire(struct control *, uint64_t now_ms);
+void control_close(struct control *);
+
+/* Of control_command.c: reads the command, sets verb and arguments, or
+ * error_code. */
+void control_begin(struct control_conn *);
+enum control_more {
+	CONTROL_LINE, /* one more line is in buf */
+	CONTROL_SKIP, /* nothing this time, ask again */
+	CONTROL_WAIT, /* nothing now: later, when there are events */
+	CONTROL_END
+};
+enum control_more control_next(struct control_conn *, char *buf, size_t size,
+    size_t *ret_len);
+void control_fail(struct control_conn *, const char *code, const char *format,
+    ...) __attribute__((format(printf, 3, 4)));
+
+/* Of control_explain.c. */
+enum control_more control_explain_next(struct control_conn *, char *buf,
+    size_t size, size_t *ret_len);
+bool control_type_read(const char *text, uint16_t *ret);
+
+#endif

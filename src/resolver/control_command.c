@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control_command - the commands of the status socket, and the lines of
+ * `status`, `pins` and `events`.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/require.h"
+#include "src/resolver/daemon.h"
+#include "src/resolver/line.h"
+
+/* ---- reading --------------------------------------------------------- */
+
+void
+control_fail(struct control_conn *conn, const char *code, const char *format,
+    ...)
+{
+	va_list args;
+
+	conn->verb = CONTROL_NOTHING;
+	conn->error_code = code;
+	va_start(args, format);
+	(void)vsnprintf(conn->error_text, sizeof(conn->error_text), format,
+	    args);
+	va_end(args);
+}
+
+static bool
+find_sandbox(struct control_conn *conn, const char *name)
+{
+	const struct policy *policy = conn->control->daemon->engine.policy;
+
+	conn->sandbox = policy_sandbox_by_name(policy, name);
+	if (conn->sandbox == 0)
+		control_fail(conn, "unknown-sandbox", "no sandbox \"%s\"",
+		    name);
+	return conn->sandbox != 0;
+}
+
+/* An option and its value, which moves *index; false: refused. */
+static bool
+read_option(struct control_conn *conn, uint8_t *index)
+{
+	const char *word = conn->command.words[*index];
+	bool events = conn->verb == CONTROL_EVENTS;
+
+	if (strcmp(word, "--sandbox") == 0 && conn->verb != CONTROL_STATUS &&
+	    *index + 1 < conn->command.word_count)
+		return find_sandbox(conn, conn->command.words[++*index]);
+	if (strcmp(word, "-f") == 0 && events)
+		return conn->follow = true;
+	if (strcmp(word, "--denied") == 0 && events)
+		return conn->only_denied = true;
+	if (strcmp(word, "--alerts") == 0 && events)
+		return conn->only_alerts = true;
+	if (strcmp(word, "--live") == 0 && conn->verb == CONTROL_PINS)
+		control_fail(conn, "usage",
+		    "--live is the command line's: it reads the kernel, "
+		    "which this process may not");
+	else
+		control_fail(conn, "usage", "unknown option \"%s\"", word);
+	return false;
+}
+
+/* An argument that is no option: the position says which. */
+static bool
+read_argument(struct control_conn *conn, const char *word, unsigned position)
+{
+	char reason[TEXT_ERROR_MAX];
+
+	if (conn->verb == CONTROL_PINS && position == 0)
+		return find_sandbox(conn, word);
+	if (conn->verb == CONTROL_EXPLAIN && position == 0) {
+		if (text_name_read(word, strlen(word), &conn->name, reason))
+			return true;
+		control_fail(conn, "bad-name", "%.200s", reason);
+		return false;
+	}
+	if (conn->verb == CONTROL_EXPLAIN && position == 1) {
+		if (control_type_read(word, &conn->type))
+			return true;
+		control_fail(conn, "bad-type", "no record type \"%s\"", word);
+		return false;
+	}
+	control_fail(conn, "usage", "what is \"%s\"?", word);
+	return false;
+}
+
+static enum control_verb
+verb_of(const char *word)
+{
+	if (strcmp(word, "status") == 0)
+		return CONTROL_STATUS;
+	if (strcmp(word, "pins") == 0)
+		return CONTROL_PINS;
+	if (strcmp(word, "explain") == 0)
+		return CONTROL_EXPLAIN;
+	if (strcmp(word, "events") == 0)
+		return CONTROL_EVENTS;
+	return CONTROL_NOTHING;
+}
+
+static void
+refuse(struct control_conn *conn, const char *word)
+{
+	static const char *const later[] = { "attach", "detach", "assign",
+		"budget", "revoke", "quarantine", "release", "reload" };
+
+	for (size_t i = 0; i < ARRAY_LEN(later); i++) {
+		if (strcmp(word, later[i]) == 0) {
+			control_fail(conn, "not-yet",
+			    "%s is not in this version yet", word);
+			return;
+		}
+	}
+	control_fail(conn, "unknown-command",
+	    "no command \"%s\": status, pins, explain, events", word);
+}
+
+void
+control_begin(struct control_conn *conn)
+{
+	const struct command *command = &conn->command;
+	unsigned position = 0;
+
+	conn->verb = verb_of(command->words[0]);
+	conn->type = DNS_TYPE_A;
+	conn->hint = RECENT_NONE;
+	if (conn->verb == CONTROL_NOTHING) {
+		refuse(conn, command->words[0]);
+		return;
+	}
+	for (uint8_t i = 1; i < command->word_count; i++) {
+		bool ok = command->words[i][0] == '-'
+		    ? read_option(conn, &i)
+		    : read_argument(conn, command->words[i], position++);
+
+		if (!ok)
+			return;
+	}
+	if (conn->verb == CONTROL_EXPLAIN && position == 0)
+		control_fail(conn, "usage",
+		    "explain NAME [TYPE] "
+		    "[--sandbox S]");
+}
+
+/* ---- status ---------------------------------------------------------- */
+
+static void
+put_counts(struct line *j, struct daemon *d)
+{
+	const struct engine_counts *n = &d->engine.counts;
+
+	line_object(j, "counts");
+	line_number(j, "questions", d->counts.questions);
+	line_number(j, "spoofed", d->counts.spoofed);
+	line_number(j, "answered", n->answered);
+	line_number(j, "denied", n->denied);
+	line_number(j, "failed", n->failed);
+	line_number(j, "dropped", n->dropped);
+	line_number(j, "overload", n->overload);
+	line_number(j, "cache_hits", n->cache_hits);
+	line_number(j, "lookups", n->lookups);
+	line_number(j, "asks", n->asks);
+	line_number(j, "foreign_answers", d->upstream.foreign);
+	line_number(j, "stale_answers", n->stale_answers);
+	line_number(j, "stale_acks", n->stale_acks);
+	line_number(j, "pins_asked", n->pins_asked);
+	line_number(j, "pins_refused", n->pins_refused);
+	line_number(j, "pins_full", n->pins_full);
+	line_number(j, "pins_lost", d->counts.pins_lost);
+	line_number(j, "tunnel_suspected", n->tunnel_suspected);
+	line_number(j, "rebinding_blocked", n->rebinding_blocked);
+	line_object_end(j);
+	line_object(j, "events");
+	line_number(j, "last", d->sequence);
+	line_number(j, "in_memory", d->recent.count);
+	line_number(j, "dropped", d->sinks.dropped_events);
+	line_number(j, "alerts_dropped", d->sinks.dropped_alerts);
+	line_number(j, "write_errors", d->sinks.write_errors);
+	line_object_end(j);
+}
+
+static void
+put_daemon(struct line *j, struct daemon *d)
+{
+	const struct policy *policy = d->engine.policy;
+
+	line_text(j, "kind", "daemon");
+	line_text(j, "state", d->settled_ms != 0 ? "answering" : "starting");
+	line_number(j, "uptime_s", (d->now_ms - d->started_ms) / 1000);
+	line_text(j, "file", d->config->edge->settings.file);
+	line_number(j, "sandboxes", d->sandbox_count);
+	line_number(j, "policies", policy->profile_count);
+	line_number(j, "rules", policy->rule_count);
+	line_text(j, "public_suffixes", d->config->suffixes_date);
+	line_number(j, "pins", pins_in_use(&d->engine.pins));
+	line_number(j, "pins_max", d->config->edge->settings.limits.pins);
+	line_number(j, "cache", cache_in_use(&d->engine.cache));
+	line_number(j, "asks_in_flight", d->upstream.flights_used);
+	line_number(j, "pins_in_flight", d->helper.in_flight);
+	put_counts(j, d);
+}
+
+static void
+put_server(struct line *j, const struct upstream_server *server,
+    uint64_t now_ms)
+{
+	char text[ADDR_TEXT_MAX];
+
+	(void)addr_print(&server->endpoint.addr, text);
+	line_text(j, "kind", "upstream");
+	line_text(j, "address", text);
+	line_number(j, "port", server->endpoint.port);
+	line_bool(j, "held_back", server->health.hold_until_ms > now_ms);
+	line_number(j, "round_trip_ms", server->health.srtt_ms);
+	line_number(j, "asked", server->asked);
+	line_number(j, "answered", server->answered);
+	line_number(j, "silent", server->silent);
+	line_number(j, "broken", server->broken);
+}
+
+static void
+put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
+{
+	const struct policy *policy = d->engine.policy;
+	const struct policy_sandbox *sandbox = policy_sandbox(policy, number);
+	const struct binding *binding = &d->bindings[number];
+	char text[ADDR_TEXT_MAX];
+
+	line_text(j, "kind", "sandbox");
+	line_text(j, "name", sandbox->name);
+	line_text(j, "policy", policy->profiles[sandbox->profile].name);
+	line_array(j, "sources");
+	for (uint8_t i = 0; i < sandbox->source_count; i++) {
+		(void)addr_print(&sandbox->sources[i], text);
+		line_text(j, NULL, text);
+	}
+	line_array_end(j);
+	line_bool(j, "bound", binding->ifindex != 0);
+	if (binding->interface[0] != '\0')
+		line_text(j, "interface", binding->interface);
+	else
+		line_null(j, "interface");
+	line_number(j, "ifindex", binding->ifindex);
+	line_number(j, "pins", d->engine.pins.sandbox_pins[number]);
+	line_number(j, "spoofed", binding->spoofed);
+}
+
+/* The daemon, its upstreams, then the sandboxes. */
+static enum control_more
+next_status(struct control_conn *conn, struct line *j)
+{
+	struct daemon *d = conn->control->daemon;
+	uint32_t index = conn->index++;
+
+	if (index == 0) {
+		put_daemon(j, d);
+		return CONTROL_LINE;
+	}
+	index--;
+	if (index < d->upstream.server_count) {
+		put_server(j, &d->upstream.servers[index], d->now_ms);
+		return CONTROL_LINE;
+	}
+	index -= d->upstream.server_count;
+	if (index >= d->sandbox_count)
+		return CONTROL_END;
+	put_sandbox(j, d, index + 1);
+	return CONTROL_LINE;
+}
+
+/* ---- pins ------------------------------------------------------------ */
+
+static uint64_t
+seconds_left(uint64_t until_ms, uint64_t now_ms)
+{
+	return until_ms > now_ms ? (until_ms - now_ms) / 1000 : 0;
+}
+
+static const char *
+state_word(enum pin_state state)
+{
+	switch (state) {
+	case PIN_ASKED:
+		return "asked";
+	case PIN_HELD:
+		return "held";
+	case PIN_LAPSED:
+		return "lapsed";
+	}
+	UNREACHABLE();
+}
+
+static void
+put_holders(struct line *j, const struct pin_record *pin, uint64_t now_ms)
+{
+	char text[DNAME_TEXT_MAX];
+
+	line_array(j, "names");
+	for (uint8_t i = 0; i < pin->holder_count; i++) {
+		line_object(j, NULL);
+		(void)dname_print(&pin->holders[i].name, text);
+		line_text(j, "name", text);
+		(void)policy_rule_print(pin->holders[i].kind,
+		    &pin->holders[i].rule_name, text);
+		line_text(j, "rule", text);
+		line_number(j, "seconds_left",
+		    seconds_left(pin->holders[i].until_ms, now_ms));
+		line_object_end(j);
+	}
+	line_array_end(j);
+}
+
+static enum control_more
+next_pin(struct control_conn *conn, struct line *j)
+{
+	struct daemon *d = conn->control->daemon;
+	const struct policy_sandbox *sandbox;
+	struct pin_record *pin = &d->record;
+	char text[ADDR_TEXT_MAX];
+
+	if (conn->index >= d->config->edge->settings.limits.pins)
+		return CONTROL_END;
+	if (!pins_record(&d->engine.pins, conn->index++, pin) ||
+	    (conn->sandbox != 0 && pin->element.sandbox != conn->sandbox))
+		return CONTROL_SKIP;
+	sandbox = policy_sandbox(d->engine.policy, pin->element.sandbox);
+	if (sandbox == NULL)
+		return CONTROL_SKIP;
+	(void)addr_print(&pin->element.addr, text);
+	line_text(j, "kind", "pin");
+	line_text(j, "sandbox", sandbox->name);
+	line_text(j, "address", text);
+	line_text(j, "protocol",
+	    pin->element.service.protocol == PROTO_UDP ? "udp" : "tcp");
+	line_number(j, "port", pin->element.service.port);
+	line_text(j, "state", state_word(pin->state));
+	line_number(j, "seconds_left", seconds_left(pin->until_ms, d->now_ms));
+	put_holders(j, pin, d->now_ms);
+	return CONTROL_LINE;
+}
+
+/* ---- events ---------------------------------------------------------- */
+
+static bool
+is_wanted(const struct control_conn *conn, const struct recent_tag *tag)
+{
+	if (conn->sandbox != 0 && tag->sandbox != conn->sandbox)
+		return false;
+	if (conn->only_denied || conn->only_alerts)
+		return (conn->only_denied && tag->denied) ||
+		    (conn->only_alerts && tag->alert);
+	return true;
+}
+
+static enum control_more
+next_event(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
+{
+	const struct recent *recent = &conn->control->daemon->recent;
+	uint32_t entry = recent_after(recent, conn->sequence, conn->hint);
+
+	if (entry == RECENT_NONE)
+		return conn->follow ? CONTROL_WAIT : CONTROL_END;
+	conn->sequence = recent->entries[entry].tag.sequence;
+	conn->hint = entry;
+	if (!is_wanted(conn, &recent->entries[entry].tag))
+		return CONTROL_SKIP;
+	*ret_len = recent_line(recent, entry, buf, size);
+	return CONTROL_LINE;
+}
+
+enum control_more
+control_next(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
+{
+	enum control_more more = CONTROL_END;
+	struct line j;
+
+	line_start(&j, buf, size);
+	switch (conn->verb) {
+	case CONTROL_NOTHING:
+		return CONTROL_END;
+	case CONTROL_STATUS:
+		more = next_status(conn, &j);
+		break;
+	case CONTROL_PINS:
+		more = next_pin(conn, &j);
+		break;
+	case CONTROL_EXPLAIN:
+		return control_explain_next(conn, buf, size, ret_len);
+	case CONTROL_EVENTS:
+		return next_event(conn, buf, size, ret_len);
+	}
+	if (more == CONTROL_LINE)
+		*ret_len = line_finish(&j);
+	return more;
+}

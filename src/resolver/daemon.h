@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * daemon - owns the loop and the engine; the pump between them.
+ *
+ * The only meeting point of the shell's modules. A module that was woken
+ * calls daemon_wake(), feeds what came in through one of the functions below,
+ * and calls daemon_rest(). Each feeding function gives the engine one input
+ * and performs the effects that follow; what is collected meanwhile (replies,
+ * requests to the helper) leaves in daemon_rest().
+ */
+#ifndef SRC_RESOLVER_DAEMON_H
+#define SRC_RESOLVER_DAEMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "lib/engine.h"
+#include "lib/rng.h"
+#include "lib/text/policy_text.h"
+#include "src/resolver/control.h"
+#include "src/resolver/helper_client.h"
+#include "src/resolver/listen_udp.h"
+#include "src/resolver/own_addrs.h"
+#include "src/resolver/recent.h"
+#include "src/resolver/sink.h"
+#include "src/resolver/state.h"
+#include "src/resolver/upstream.h"
+
+/* What the parent passed on. */
+struct daemon_fds {
+	int helper, status, state;
+	int listen[SETTINGS_LISTEN_MAX];
+	size_t listen_count;
+};
+
+/* By which interface a sandbox's packets must come. */
+struct binding {
+	bool known; /* the parent has said so at least once */
+	uint32_t ifindex; /* 0: bound to none now */
+	char interface[SETTINGS_IFNAME_MAX];
+	uint64_t spoofed; /* questions that came by another one */
+	uint64_t spoofed_told; /* of these, how many an event told of */
+	uint64_t spoofed_event_ms; /* when it did */
+};
+
+struct daemon_counts {
+	uint64_t questions, spoofed, pins_lost;
+};
+
+struct daemon {
+	uv_loop_t loop;
+	uv_timer_t timer;
+	uv_signal_t signals[3];
+	uint64_t timer_ms; /* for when the timer is set */
+	uint64_t now_ms; /* of this wake-up */
+	struct config *config;
+	struct engine engine;
+	void *block; /* the engine's memory */
+	size_t block_size;
+	struct rng rng; /* the shell's own: ports, choices */
+	struct listener listeners[SETTINGS_LISTEN_MAX];
+	size_t listener_count;
+	struct helper_client helper;
+	struct upstream upstream;
+	struct control control;
+	struct sinks sinks;
+	struct recent recent;
+	struct state state;
+	struct own_addrs own;
+	struct binding *bindings; /* by sandbox */
+	uint32_t sandbox_count;
+	struct daemon_counts counts;
+	uint64_t sequence; /* of the last event */
+	uint64_t dropped_told; /* events lost to full sinks, as logged */
+	uint64_t dropped_told_ms;
+	uint64_t started_ms, settled_ms; /* 0: not settled */
+	bool loop_open;
+	bool helper_gone, helper_gone_told;
+	int exit_code;
+	char boot_id[STATE_BOOT_ID_MAX];
+	char host_name[256];
+	struct event_label labels[EVENT_LABELS_MAX * 2];
+	char event_line[EVENT_LINE_MAX];
+	struct pin_record record; /* scratch of EFFECT_RECORD */
+	struct effect effect; /* scratch of the pump */
+};
+
+/* Builds everything; the configuration is taken over also on failure. 0 or a
+ * negative errno, logged. */
+int daemon_open(struct daemon *, struct config *, const struct daemon_fds *);
+/* Runs until a signal or the end of the helper; returns the exit code. */
+int daemon_run(struct daemon *);
+void daemon_close(struct daemon *);
+
+void daemon_wake(struct daemon *);
+void daemon_rest(struct daemon *);
+/* Performs all effects there are, and feeds back failures of our own. */
+void daemon_pump(struct daemon *);
+
+/* Inputs. */
+void daemon_query(struct daemon *, struct client *, const uint8_t *, size_t);
+void daemon_answer(struct daemon *, uint64_t lookup, uint8_t part,
+    const uint8_t *, size_t);
+void daemon_welcome(struct daemon *, int status, uint64_t sandboxes);
+void daemon_pinned(struct daemon *, uint64_t op, int status);
+void daemon_flows(struct daemon *, uint32_t slot, int status, bool flow);
+void daemon_settled(struct daemon *, int status);
+void daemon_bound(struct daemon *, uint32_t sandbox, uint32_t ifindex);
+void daemon_reset(struct daemon *, uint32_t window_ms, uint64_t packets);
+void daemon_helper_lost(struct daemon *);
+
+/* An event of ours or the engine's, to sinks and memory (daemon_event.c). */
+void daemon_event(struct daemon *, const struct event *);
+/* One of the daemon's own, with a text. */
+void daemon_event_text(struct daemon *, enum event_action, const char *);
+/* A known source came by an interface that it is not bound to. */
+void daemon_spoofed(struct daemon *, uint32_t sandbox, const struct client *);
+/* Says in the log what sinks have lost, once in a while. */
+void daemon_report_drops(struct daemon *);
+
+#endif

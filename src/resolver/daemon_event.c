@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * daemon_event - events out: what the core does not know is added, the line
+ * printed once and given to sinks and memory.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/resolver/daemon.h"
+#include "src/resolver/log.h"
+
+#define SPOOFED_EVERY_MS 10000
+#define DROPS_EVERY_MS   60000
+
+static uint64_t
+wall_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static size_t
+add_labels(struct daemon *d, size_t at, const struct setting_label *labels,
+    size_t count)
+{
+	for (size_t i = 0; i < count && at < EVENT_LABELS_MAX * 2; i++, at++) {
+		memcpy(d->labels[at].key, labels[i].key,
+		    sizeof(d->labels[at].key));
+		memcpy(d->labels[at].value, labels[i].value,
+		    sizeof(d->labels[at].value));
+	}
+	return at;
+}
+
+/* Labels of all, then those of the sandbox, which win where they meet. */
+static void
+set_labels(struct daemon *d, uint32_t sandbox, struct event_context *context)
+{
+	const struct edge_config *edge = d->config->edge;
+	size_t count =
+	    add_labels(d, 0, edge->settings.labels, edge->settings.label_count);
+
+	if (sandbox > 0 && sandbox <= edge->sandbox_count)
+		count =
+		    add_labels(d, count, edge->sandboxes[sandbox - 1].labels,
+			edge->sandboxes[sandbox - 1].label_count);
+	context->labels = d->labels;
+	context->label_count = count;
+}
+
+static void
+set_names(struct daemon *d, const struct event *event,
+    struct event_context *context, char *interface)
+{
+	const struct policy *policy = d->engine.policy;
+	const struct policy_sandbox *sandbox =
+	    policy_sandbox(policy, event->sandbox);
+
+	if (sandbox != NULL) {
+		context->sandbox = sandbox->name;
+		context->policy = policy->profiles[sandbox->profile].name;
+		if (event->ifindex == d->bindings[event->sandbox].ifindex &&
+		    event->ifindex != 0)
+			context->interface =
+			    d->bindings[event->sandbox].interface;
+	}
+	if (event->ifindex != 0 && context->interface == NULL)
+		context->interface = if_indextoname(event->ifindex, interface);
+}
+
+void
+daemon_event(struct daemon *d, const struct event *event)
+{
+	enum event_kind kind = event_kind_of(event->action);
+	struct recent_tag tag = { .sequence = ++d->sequence,
+		.sandbox = event->sandbox,
+		.alert = kind == EVENT_KIND_ALERT,
+		.denied = event->action == EVENT_DNS_DENIED };
+	struct event_context context = { .wall_ms = wall_ms(),
+		.sequence = tag.sequence,
+		.host_name = d->host_name,
+		.boot_id = d->boot_id,
+		.version = PACKAGE_VERSION };
+	char interface[IF_NAMESIZE];
+	size_t len;
+
+	set_names(d, event, &context, interface);
+	set_labels(d, event->sandbox, &context);
+	len = event_print_json(d->event_line, sizeof(d->event_line), event,
+	    &context);
+	if (len == 0)
+		return;
+	if (tag.sandbox > d->sandbox_count)
+		tag.sandbox = 0;
+	recent_put(&d->recent, &tag, d->event_line, len);
+	sinks_put(&d->sinks, kind, d->event_line, len);
+	d->control.events_new = true;
+}
+
+void
+daemon_event_text(struct daemon *d, enum event_action action, const char *text)
+{
+	struct event event = { .action = action };
+
+	(void)snprintf(event.text, sizeof(event.text), "%s", text);
+	daemon_event(d, &event);
+}
+
+/* Whether an interface is one of `edge`, where a trailing star stands for
+ * any rest. */
+static bool
+is_edge(const struct settings *settings, const char *interface)
+{
+	for (uint16_t i = 0; i < settings->edge_count; i++) {
+		const char *edge = settings->edge[i];
+		size_t len = strlen(edge);
+
+		if (len > 0 && edge[len - 1] == '*'
+			? strncmp(edge, interface, len - 1) == 0
+			: strcmp(edge, interface) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+daemon_spoofed(struct daemon *d, uint32_t sandbox, const struct client *client)
+{
+	struct binding *binding = &d->bindings[sandbox];
+	struct event event = { .action = EVENT_SOURCE_SPOOFED,
+		.sandbox = sandbox,
+		.source = client->addr,
+		.source_port = client->port,
+		.transport = PROTO_UDP,
+		.ifindex = client->ifindex };
+	char interface[IF_NAMESIZE];
+
+	d->counts.spoofed++;
+	binding->spoofed++;
+	if (binding->spoofed_event_ms != 0 &&
+	    d->now_ms < binding->spoofed_event_ms + SPOOFED_EVERY_MS)
+		return;
+	binding->spoofed_event_ms = d->now_ms;
+	if (if_indextoname(client->ifindex, interface) == NULL ||
+	    !is_edge(&d->config->edge->settings, interface))
+		return;
+	event.count = binding->spoofed - binding->spoofed_told;
+	binding->spoofed_told = binding->spoofed;
+	(void)snprintf(event.text, sizeof(event.text),
+	    "a question came by an interface that its source is not bound to");
+	daemon_event(d, &event);
+}
+
+void
+daemon_report_drops(struct daemon *d)
+{
+	uint64_t dropped = sinks_dropped(&d->sinks);
+
+	if (dropped == d->dropped_told ||
+	    d->now_ms < d->dropped_told_ms + DROPS_EVERY_MS)
+		return;
+	log_warn("sink",
+	    "%" PRIu64 " events lost so far: the sinks do not "
+	    "take them fast enough",
+	    dropped);
+	d->dropped_told = dropped;
+	d->dropped_told_ms = d->now_ms;
+}

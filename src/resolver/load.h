@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * load - the configuration from the descriptors that the parent passed.
+ *
+ * Both programs read the same bytes: the parent's copy in a sealed memory
+ * file, and the lists that it opened. Nothing is opened by name here.
+ */
+#ifndef SRC_RESOLVER_LOAD_H
+#define SRC_RESOLVER_LOAD_H
+
+#include "lib/text/policy_text.h"
+
+#define LOAD_FILES_MAX 256
+
+/* `zone:NAME` or `suffixes`, a descriptor, and what to call it in messages. */
+struct load_file {
+	char name[EDGE_NAME_MAX + 8];
+	char path[SETTINGS_PATH_MAX];
+	int fd;
+};
+
+/* 0; -EINVAL for a configuration that is wrong, with *ret_error; another
+ * negative errno, logged. Descriptors stay open. */
+int load_config(struct config **ret, int config_fd, const char *config_path,
+    const struct load_file *files, size_t file_count, const uint8_t secret[16],
+    struct text_error *ret_error);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upstream - see upstream.h.
+ */
+#include "config.h"
+
+#include "src/resolver/upstream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/require.h"
+#include "src/resolver/daemon.h"
+#include "src/resolver/log.h"
+
+#define MESSAGE_MAX 65535
+
+/* ---- servers and routes ---------------------------------------------- */
+
+/* The server of an endpoint; each is there once, whoever names it. */
+static uint32_t
+server_of(struct upstream *u, const struct endpoint *endpoint)
+{
+	struct upstream_server *server;
+
+	for (uint32_t i = 0; i < u->server_count; i++) {
+		server = &u->servers[i];
+		if (server->endpoint.port == endpoint->port &&
+		    addr_equal(&server->endpoint.addr, &endpoint->addr))
+			return i;
+	}
+	server = &u->servers[u->server_count];
+	server->endpoint = *endpoint;
+	return u->server_count++;
+}
+
+static void
+add_route(struct upstream *u, const struct dname *zone,
+    const struct endpoint *endpoints, size_t count)
+{
+	struct upstream_route *route = &u->routes[u->route_count++];
+
+	route->zone = *zone;
+	for (size_t i = 0; i < count && i < CHOICE_MAX; i++)
+		route->servers[route->server_count++] =
+		    server_of(u, &endpoints[i]);
+}
+
+/* The route of the longest zone that the name is at or below. */
+static uint32_t
+route_of(const struct upstream *u, const struct dname *name)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < u->route_count; i++) {
+		const struct dname *zone = &u->routes[i].zone;
+
+		if (zone->labels > u->routes[best].zone.labels &&
+		    (dname_equal(name, zone) || dname_is_below(name, zone)))
+			best = i;
+	}
+	return best;
+}
+
+static int
+allocate(struct upstream *u, size_t servers_max, size_t routes_max)
+{
+	u->servers = calloc(servers_max, sizeof(*u->servers));
+	u->routes = calloc(routes_max, sizeof(*u->routes));
+	u->flights = calloc(u->flights_max, sizeof(*u->flights));
+	u->receive_buf = malloc(MESSAGE_MAX);
+	if (u->servers == NULL || u->routes == NULL || u->flights == NULL ||
+	    u->receive_buf == NULL)
+		return -ENOMEM;
+	for (uint32_t i = u->flights_max; i-- > 0;) {
+		u->flights[i].younger = u->free_head;
+		u->free_head = i;
+	}
+	for (uint32_t i = 0; i < UPSTREAM_BUCKETS; i++)
+		u->buckets[i] = FLIGHT_NONE;
+	return 0;
+}
+
+int
+upstream_open(struct upstream *u, struct daemon *daemon,
+    const struct config *config, uint32_t flights_max)
+{
+	const struct settings *settings = &config->edge->settings;
+	struct dname root;
+	int r;
+
+	memset(u, 0, sizeof(*u));
+	u->daemon = daemon;
+	u->loop = &daemon->loop;
+	u->rng = &daemon->rng;
+	u->flights_max = flights_max;
+	u->free_head = u->failed_head = FLIGHT_NONE;
+	u->oldest = u->youngest = FLIGHT_NONE;
+	r = allocate(u,
+	    SETTINGS_UPSTREAM_MAX +
+		(size_t)settings->forward_count * SETTINGS_RESOLVERS_MAX,
+	    (size_t)settings->forward_count + 1);
+	if (r != 0)
+		return r;
+	dname_root(&root);
+	add_route(u, &root, settings->upstream, settings->upstream_count);
+	for (uint16_t i = 0; i < settings->forward_count; i++)
+		add_route(u, &config->forward_names[i],
+		    settings->forward[i].resolvers,
+		    settings->forward[i].resolver_count);
+	return 0;
+}
+
+uint64_t
+upstream_now_ms(const struct upstream *u)
+{
+	return u->daemon->now_ms;
+}
+
+/* ---- flights --------------------------------------------------------- */
+
+static uint32_t
+index_of(const struct upstream *u, const struct flight *f)
+{
+	return (uint32_t)(f - u->flights);
+}
+
+static struct upstream_server *
+server_at(const struct upstream *u, const struct flight *f)
+{
+	return &u->servers[u->routes[f->route].servers[f->choice]];
+}
+
+static const struct upstream_ops *
+ops_of(const struct flight *f)
+{
+	return f->ask.stream ? &upstream_tcp_ops : &upstream_udp_ops;
+}
+
+/* The youngest has the latest deadline, since all tries take as long. */
+static void
+start_waiting(struct upstream *u, struct flight *f)
+{
+	uint32_t index = index_of(u, f);
+	uint32_t *bucket = &u->buckets[f->ask.id % UPSTREAM_BUCKETS];
+
+	f->sent_ms = upstream_now_ms(u);
+	f->deadline_ms = f->sent_ms + UPSTREAM_TRY_MS;
+	f->older = u->youngest;
+	f->younger = FLIGHT_NONE;
+	if (u->youngest != FLIGHT_NONE)
+		u->flights[u->youngest].younger = index;
+	else
+		u->oldest = index;
+	u->youngest = index;
+	f->bucket_next = *bucket;
+	*bucket = index;
+}
+
+static void
+stop_waiting(struct upstream *u, struct flight *f)
+{
+	uint32_t index = index_of(u, f);
+	uint32_t *link = &u->buckets[f->ask.id % UPSTREAM_BUCKETS];
+
+	while (*link != index)
+		link = &u->flights[*link].bucket_next;
+	*link = f->bucket_next;
+	if (f->older != FLIGHT_NONE)
+		u->flights[f->older].younger = f->younger;
+	else
+		u->oldest = f->younger;
+	if (f->younger != FLIGHT_NONE)
+		u->flights[f->younger].older = f->older;
+	else
+		u->youngest = f->older;
+	ops_of(f)->cancel(f);
+	f->carrier = NULL;
+}
+
+static void
+give_back(struct upstream *u, struct flight *f)
+{
+	f->younger = u->free_head;
+	u->free_head = index_of(u, f);
+	u->flights_used--;
+}
+
+/* The outcome is a failure; the daemon fetches it when it may. */
+static void
+give_up(struct upstream *u, struct flight *f)
+{
+	f->younger = u->failed_head;
+	u->failed_head = index_of(u, f);
+}
+
+/* Whom to ask next; CHOICE_NONE: nobody. */
+static uint32_t
+choose(struct upstream *u, struct flight *f)
+{
+	const struct upstream_route *route = &u->routes[f->route];
+	const struct server_health *health[CHOICE_MAX];
+	uint32_t choice;
+
+	for (uint32_t i = 0; i < route->server_count; i++)
+		health[i] = &u->servers[route->servers[i]].health;
+	choice = upstream_choose(health, route->server_count, f->tried,
+	    rng_u32(u->rng), upstream_now_ms(u));
+	/* Where silence met us everywhere, silence may have been a loss. */
+	if (choice == CHOICE_NONE && f->silent > 0 && !f->broken) {
+		f->tried = 0;
+		choice = upstream_choose(health, route->server_count, 0,
+		    rng_u32(u->rng), upstream_now_ms(u));
+	}
+	return choice;
+}
+
+/* Sends to the next server, or gives up. */
+static void
+try_next(struct upstream *u, struct flight *f)
+{
+	while (
+	    f->silent < UPSTREAM_SILENT_MAX && f->tries < UPSTREAM_TRIES_MAX) {
+		struct upstream_server *server;
+
+		f->choice = choose(u, f);
+		if (f->choice == CHOICE_NONE)
+			break;
+		f->tried |= 1u << f->choice;
+		f->tries++;
+		server = server_at(u, f);
+		if (ops_of(f)->ask(u, server, f) == 0) {
+			server->asked++;
+			start_waiting(u, f);
+			return;
+		}
+		health_failed(&server->health, upstream_now_ms(u));
+		u->not_sent++;
+	}
+	give_up(u, f);
+}
+
+void
+upstream_ask(struct upstream *u, uint64_t lookup, uint8_t part,
+    const struct ask *ask)
+{
+	struct flight *f;
+
+	/* The core has fewer lookups than there are flights; the lookup's own
+	 * deadline would end it. */
+	if (u->free_head == FLIGHT_NONE) {
+		log_error("upstream", "an ask was lost: no room");
+		return;
+	}
+	f = &u->flights[u->free_head];
+	u->free_head = f->younger;
+	u->flights_used++;
+	*f = (struct flight){ .lookup = lookup,
+		.part = part,
+		.ask = *ask,
+		.route = route_of(u, &ask->name) };
+	try_next(u, f);
+}
+
+bool
+upstream_next_failure(struct upstream *u, uint64_t *ret_lookup,
+    uint8_t *ret_part, enum ask_failure *ret_failure)
+{
+	struct flight *f;
+
+	if (u->failed_head == FLIGHT_NONE)
+		return false;
+	f = &u->flights[u->failed_head];
+	u->failed_head = f->younger;
+	*ret_lookup = f->lookup;
+	*ret_part = f->part;
+	if (f->broken)
+		*ret_failure = ASK_BROKEN;
+	else
+		*ret_failure = f->silent > 0 ? ASK_SILENT : ASK_NOT_SENT;
+	give_back(u, f);
+	return true;
+}
+
+/* ---- responses ------------------------------------------------------- */
+
+static struct flight *
+find(const struct upstream *u, const void *carrier, const uint8_t *wire,
+    size_t len)
+{
+	uint32_t i;
+
+	if (len < DNS_HEADER_SIZE)
+		return NULL;
+	i = u->buckets[(unsigned)(wire[0] << 8 | wire[1]) % UPSTREAM_BUCKETS];
+	for (; i != FLIGHT_NONE; i = u->flights[i].bucket_next) {
+		struct flight *f = &u->flights[i];
+
+		if (f->carrier == carrier && ask_matches(&f->ask, wire, len))
+			return f;
+	}
+	return NULL;
+}
+
+/* Whether another server may know better. */
+static bool
+is_refusal(const uint8_t *wire)
+{
+	switch (wire[DNS_OFFSET_FLAGS + 1] & DNS_FLAG_RCODE) {
+	case DNS_RCODE_NOERROR:
+	case DNS_RCODE_NXDOMAIN:
+		return false;
+	default:
+		return true;
+	}
+}
+
+bool
+upstream_received(struct upstream *u, const void *carrier, const uint8_t *wire,
+    size_t len)
+{
+	struct flight *f = find(u, carrier, wire, len);
+	struct upstream_server *server;
+	uint64_t lookup;
+	uint8_t part;
+
+	if (f == NULL) {
+		u->foreign++;
+		return false;
+	}
+	server = server_at(u, f);
+	health_answered(&server->health,
+	    (uint32_t)(upstream_now_ms(u) - f->sent_ms));
+	stop_waiting(u, f);
+	if (is_refusal(wire)) {
+		server->broken++;
+		f->broken = true;
+		try_next(u, f);
+		daemon_pump(u->daemon);
+		return true;
+	}
+	server->answered++;
+	lookup = f->lookup;
+	part = f->part;
+	give_back(u, f);
+	daemon_answer(u->daemon, lookup, part, wire, len);
+	return true;
+}
+
+void
+upstream_carrier_lost(struct upstream *u, const void *carrier, bool again)
+{
+	uint32_t i = u->oldest, last = u->youngest;
+
+	/* Those that are sent anew meanwhile stand behind `last`. */
+	while (i != FLIGHT_NONE) {
+		struct flight *f = &u->flights[i];
+		uint32_t next = i == last ? FLIGHT_NONE : f->younger;
+
+		if (f->carrier == carrier) {
+			struct upstream_server *server = server_at(u, f);
+
+			stop_waiting(u, f);
+			server->broken++;
+			if (again)
+				f->tried &= ~(1u << f->choice);
+			else
+				health_failed(&server->health,
+				    upstream_now_ms(u));
+			f->broken = true;
+			try_next(u, f);
+		}
+		i = next;
+	}
+}
+
+uint64_t
+upstream_deadline(const struct upstream *u)
+{
+	uint64_t links = upstream_tcp_deadline(u);
+	uint64_t first = u->oldest == FLIGHT_NONE
+	    ? DEADLINE_NEVER
+	    : u->flights[u->oldest].deadline_ms;
+
+	return first < links ? first : links;
+}
+
+void
+upstream_expire(struct upstream *u, uint64_t now_ms)
+{
+	while (u->oldest != FLIGHT_NONE &&
+	    u->flights[u->oldest].deadline_ms <= now_ms) {
+		struct flight *f = &u->flights[u->oldest];
+		struct upstream_server *server = server_at(u, f);
+
+		server->silent++;
+		health_failed(&server->health, now_ms);
+		stop_waiting(u, f);
+		f->silent++;
+		if (f->ask.stream)
+			upstream_tcp_silent(server);
+		try_next(u, f);
+	}
+	upstream_tcp_expire(u, now_ms);
+}
+
+void
+upstream_close(struct upstream *u)
+{
+	for (uint32_t i = 0; i < u->server_count; i++) {
+		upstream_udp_ops.close(&u->servers[i]);
+		upstream_tcp_ops.close(&u->servers[i]);
+	}
+	free(u->servers);
+	free(u->routes);
+	free(u->flights);
+	free(u->receive_buf);
+	u->servers = NULL;
+	u->routes = NULL;
+	u->flights = NULL;
+	u->receive_buf = NULL;
+	u->server_count = 0;
+}
