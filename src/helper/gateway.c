@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gateway - the tables. Chains stand in the order in which a packet meets
+ * them; inside a chain the order of rules is the argument, so each that is
+ * not obvious says why it stands where it does.
+ */
+#include "config.h"
+
+#include "src/helper/gateway.h"
+
+#include <linux/netfilter/nf_tables.h>
+
+#include <stdio.h>
+
+#include "lib/require.h"
+#include "lib/text/settings.h"
+
+#define META(key, bytes, number) \
+	.base = NFT_META_##key, .size = (bytes), .type = (number)
+#define NETWORK(at, bytes, number)                                           \
+	.payload = true, .base = NFT_PAYLOAD_NETWORK_HEADER, .offset = (at), \
+	.size = (bytes), .type = (number)
+#define TRANSPORT(at, bytes, number)                                           \
+	.payload = true, .base = NFT_PAYLOAD_TRANSPORT_HEADER, .offset = (at), \
+	.size = (bytes), .type = (number)
+
+/* The last number is nft's own of the data type; it serves listings only. */
+const struct field_form gateway_fields[FIELD_COUNT] = {
+	[FIELD_IIFNAME] = { "iifname", META(IIFNAME, 16, 41) },
+	[FIELD_OIFNAME] = { "oifname", META(OIFNAME, 16, 41) },
+	[FIELD_IIF] = { "iif", META(IIF, 4, 20), .big_endian = true },
+	[FIELD_SKUID] = { "meta skuid", META(SKUID, 4, 24) },
+	[FIELD_PKTTYPE] = { "meta pkttype", META(PKTTYPE, 1, 31) },
+	[FIELD_L4PROTO] = { "meta l4proto", META(L4PROTO, 1, 12) },
+	[FIELD_IP_SADDR] = { "ip saddr", NETWORK(12, 4, 7), .family = 4 },
+	[FIELD_IP_DADDR] = { "ip daddr", NETWORK(16, 4, 7), .family = 4 },
+	[FIELD_IP6_SADDR] = { "ip6 saddr", NETWORK(8, 16, 8), .family = 6 },
+	[FIELD_IP6_DADDR] = { "ip6 daddr", NETWORK(24, 16, 8), .family = 6 },
+	[FIELD_IP6_HOPLIMIT] = { "ip6 hoplimit", NETWORK(7, 1, 4),
+	    .family = 6 },
+	[FIELD_TH_SPORT] = { "th sport", TRANSPORT(0, 2, 13) },
+	[FIELD_TH_DPORT] = { "th dport", TRANSPORT(2, 2, 13) },
+	[FIELD_UDP_DPORT] = { "udp dport", TRANSPORT(2, 2, 13),
+	    .protocol = 17 },
+	[FIELD_ICMP_TYPE] = { "icmp type", TRANSPORT(0, 1, 14), .family = 4,
+	    .protocol = 1 },
+	[FIELD_ICMPV6_TYPE] = { "icmpv6 type", TRANSPORT(0, 1, 29), .family = 6,
+	    .protocol = 58 },
+};
+
+/* How rules are spelt below. */
+#define IIFNAME   FIELD_IIFNAME
+#define OIFNAME   FIELD_OIFNAME
+#define IIF       FIELD_IIF
+#define SKUID     FIELD_SKUID
+#define L4PROTO   FIELD_L4PROTO
+#define IP_SADDR  FIELD_IP_SADDR
+#define IP_DADDR  FIELD_IP_DADDR
+#define IP6_SADDR FIELD_IP6_SADDR
+#define IP6_DADDR FIELD_IP6_DADDR
+#define SPORT     FIELD_TH_SPORT
+#define DPORT     FIELD_TH_DPORT
+
+#define IN(set, ...)                                                      \
+	{                                                                 \
+		.kind = STEP_IN, .name = (set), .fields = { __VA_ARGS__ } \
+	}
+#define NOT_IN(set, ...)                                                      \
+	{                                                                     \
+		.kind = STEP_NOT_IN, .name = (set), .fields = { __VA_ARGS__ } \
+	}
+#define IS(field, number)                                                 \
+	{                                                                 \
+		.kind = STEP_IS, .fields = { (field) }, .value = (number) \
+	}
+#define ONE_OF(field, list)                                 \
+	{                                                   \
+		.kind = STEP_ONE_OF, .fields = { (field) }, \
+		.constants = &(list)                        \
+	}
+#define CT(states)                                 \
+	{                                          \
+		.kind = STEP_CT, .value = (states) \
+	}
+#define CT_NOT(state)                                 \
+	{                                             \
+		.kind = STEP_CT_NOT, .value = (state) \
+	}
+#define NAMED(step, what)                      \
+	{                                      \
+		.kind = (step), .name = (what) \
+	}
+#define COUNT(object) NAMED(STEP_COUNT, object)
+#define LOG(prefix)   NAMED(STEP_LOG, "namewall " prefix)
+#define GOTO(chain)   NAMED(STEP_GOTO, chain)
+#define UPDATE(set, field)                                               \
+	{                                                                \
+		.kind = STEP_UPDATE, .name = (set), .fields = {(field) } \
+	}
+#define RATE(set, field)                                               \
+	{                                                              \
+		.kind = STEP_RATE, .name = (set), .fields = {(field) } \
+	}
+#define CEILING(set, field)                                               \
+	{                                                                 \
+		.kind = STEP_CEILING, .name = (set), .fields = {(field) } \
+	}
+#define PLAIN(step)            \
+	{                      \
+		.kind = (step) \
+	}
+#define ACCEPT      PLAIN(STEP_ACCEPT)
+#define DROP        PLAIN(STEP_DROP)
+#define LINK_LOCAL  PLAIN(STEP_LINK_LOCAL)
+#define UNSPECIFIED IS(FIELD_IP6_SADDR, 0)
+#define ON_LINK     IS(FIELD_IP6_HOPLIMIT, 255)
+#define RULE(...)                   \
+	{                           \
+		{                   \
+			__VA_ARGS__ \
+		}                   \
+	}
+
+static const struct constants groupcast = { "{ broadcast, multicast }",
+	{ 1, 2 }, 2 };
+static const struct constants multicast = { "multicast", { 2 }, 1 };
+static const struct constants neighbours = {
+	"{ nd-neighbor-solicit, nd-neighbor-advert }", { 135, 136 }, 2
+};
+/* What every guest sends of itself: no attack worth an alert. Router
+ * advertisements and redirects end here. */
+static const struct constants chatter = {
+	"{ mld-listener-query, mld-listener-report, mld-listener-done, "
+	"nd-router-solicit, nd-router-advert, nd-redirect, "
+	"mld2-listener-report }",
+	{ 130, 131, 132, 133, 134, 137, 143 }, 7
+};
+static const struct constants errors4 = {
+	"{ destination-unreachable, time-exceeded }", { 3, 11 }, 2
+};
+static const struct constants errors6 = {
+	"{ destination-unreachable, packet-too-big, time-exceeded }",
+	{ 1, 2, 3 }, 3
+};
+
+/* By name, so that it holds before any sandbox is bound. */
+static const struct rule_form edge_in[] = {
+	RULE(IN("edge", IIFNAME), GOTO("judge")),
+};
+
+/*
+ * Pairs go by index: an interface made again under its name starts unbound.
+ * Spoofed packets are dropped, not rejected, as an answer would go to the
+ * forged source; their log rate is the interface's, the source being a lie.
+ */
+static const struct rule_form judge[] = {
+	RULE(IN("home4", IIF, IP_SADDR), GOTO("known4")),
+	RULE(IN("home6", IIF, IP6_SADDR), GOTO("known6")),
+	RULE(LINK_LOCAL, ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
+	    ACCEPT),
+	RULE(UNSPECIFIED, ON_LINK, IS(FIELD_ICMPV6_TYPE, 135), ACCEPT),
+	RULE(UNSPECIFIED, ONE_OF(FIELD_ICMPV6_TYPE, chatter), COUNT("noise"),
+	    DROP),
+	RULE(LINK_LOCAL, ONE_OF(FIELD_ICMPV6_TYPE, chatter), COUNT("noise"),
+	    DROP),
+	RULE(IS(FIELD_IP_SADDR, 0), IS(FIELD_UDP_DPORT, 67), COUNT("noise"),
+	    DROP),
+	RULE(COUNT("spoofed")),
+	RULE(RATE("lograte_if", IIFNAME), LOG("spoofed")),
+	RULE(DROP),
+};
+
+/*
+ * The listener stands first and asks for no state, so that it works when
+ * somebody exempts port 53 from tracking. Quarantine and cut stand before
+ * `established`, or they could not cut. `established` is safe because every
+ * first packet is judged here or in `toward`, and because of the sweep when
+ * the table is born. Invalid packets are dropped without a reply: a reset for
+ * one outside its window would kill good flows.
+ */
+static const struct rule_form known4[] = {
+	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
+	RULE(IN("quarantined4", IP_SADDR), COUNT("quarantined"), DROP),
+	RULE(IN("cut4", IP_SADDR, IP_DADDR, L4PROTO, DPORT), GOTO("refuse")),
+	RULE(CT(CT_ESTABLISHED), ACCEPT),
+	RULE(ONE_OF(FIELD_PKTTYPE, groupcast), COUNT("noise"), DROP),
+	RULE(CT(CT_UNTRACKED), GOTO("refuse")),
+	RULE(CT(CT_RELATED), COUNT("noise"), DROP),
+	RULE(CT_NOT(CT_NEW), GOTO("unsound")),
+	RULE(PLAIN(STEP_TCP_NOT_SYN), GOTO("midflow")),
+	RULE(IN("pins4", IP_SADDR, IP_DADDR, L4PROTO, DPORT), GOTO("admit")),
+	RULE(GOTO("refuse")),
+};
+
+static const struct rule_form known6[] = {
+	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
+	RULE(ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours), ACCEPT),
+	RULE(ONE_OF(FIELD_ICMPV6_TYPE, chatter), COUNT("noise"), DROP),
+	RULE(IN("quarantined6", IP6_SADDR), COUNT("quarantined"), DROP),
+	RULE(IN("cut6", IP6_SADDR, IP6_DADDR, L4PROTO, DPORT), GOTO("refuse")),
+	RULE(CT(CT_ESTABLISHED), ACCEPT),
+	RULE(ONE_OF(FIELD_PKTTYPE, multicast), COUNT("noise"), DROP),
+	RULE(CT(CT_UNTRACKED), GOTO("refuse")),
+	RULE(CT(CT_RELATED), COUNT("noise"), DROP),
+	RULE(CT_NOT(CT_NEW), GOTO("unsound")),
+	RULE(PLAIN(STEP_TCP_NOT_SYN), GOTO("midflow")),
+	RULE(IN("pins6", IP6_SADDR, IP6_DADDR, L4PROTO, DPORT), GOTO("admit")),
+	RULE(GOTO("refuse")),
+};
+
+/* The connection tracking table belongs to the whole host. */
+static const struct rule_form admit[] = {
+	RULE(CEILING("flows4", IP_SADDR), GOTO("refuse")),
+	RULE(CEILING("flows6", IP6_SADDR), GOTO("refuse")),
+	RULE(ACCEPT),
+};
+
+static const struct rule_form edge_out[] = {
+	RULE(IN("edge", OIFNAME), GOTO("toward")),
+};
+
+/*
+ * A connection from outside into a sandbox would be an exit by its replies.
+ * From another edge interface: refused, so that a sandbox sees an error.
+ */
+static const struct rule_form toward[] = {
+	RULE(IN("quarantined4", IP_DADDR), COUNT("quarantined"), DROP),
+	RULE(IN("quarantined6", IP6_DADDR), COUNT("quarantined"), DROP),
+	RULE(CT(CT_ESTABLISHED), ACCEPT),
+	RULE(CT(CT_RELATED), ONE_OF(FIELD_ICMP_TYPE, errors4), ACCEPT),
+	RULE(CT(CT_RELATED), ONE_OF(FIELD_ICMPV6_TYPE, errors6), ACCEPT),
+	RULE(IN("edge", IIFNAME), GOTO("refuse")),
+	RULE(COUNT("inbound"), DROP),
+};
+
+/* The resolver's user reaches upstreams and nothing else. */
+static const struct rule_form resolver_out[] = {
+	RULE(IN("resolver_uid", SKUID), GOTO("resolver")),
+};
+
+static const struct rule_form resolver[] = {
+	RULE(PLAIN(STEP_OUT_LO), ACCEPT),
+	RULE(CT(CT_ESTABLISHED), ACCEPT),
+	RULE(IN("listen4", IP_SADDR, L4PROTO, SPORT), ACCEPT),
+	RULE(IN("listen6", IP6_SADDR, L4PROTO, SPORT), ACCEPT),
+	RULE(IN("upstream4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
+	RULE(IN("upstream6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
+	RULE(COUNT("resolver")),
+	RULE(PLAIN(STEP_TCP_RESET)),
+	RULE(PLAIN(STEP_PROHIBIT)),
+};
+
+static const struct rule_form unsound[] = {
+	RULE(COUNT("unsound")),
+	RULE(RATE("lograte4", IP_SADDR), LOG("unsound")),
+	RULE(RATE("lograte6", IP6_SADDR), LOG("unsound")),
+	RULE(DROP),
+};
+
+/* A cut flow, or an ACK out of the blue that tracking picked up as new. */
+static const struct rule_form midflow[] = {
+	RULE(COUNT("midflow")),
+	RULE(GOTO("refuse")),
+};
+
+/* Logging and rejecting are separate rules: a limit in the one that rejects
+ * would let packets through. */
+static const struct rule_form refuse[] = {
+	RULE(COUNT("refused")),
+	RULE(UPDATE("refused4", IP_SADDR)),
+	RULE(UPDATE("refused6", IP6_SADDR)),
+	RULE(RATE("lograte4", IP_SADDR), LOG("refused")),
+	RULE(RATE("lograte6", IP6_SADDR), LOG("refused")),
+	RULE(PLAIN(STEP_TCP_RESET)),
+	RULE(PLAIN(STEP_PROHIBIT)),
+};
+
+static const struct rule_form masq[] = {
+	RULE(IN("edge", IIFNAME), NOT_IN("edge", OIFNAME),
+	    PLAIN(STEP_MASQUERADE)),
+};
+
+#define CHAIN(array) \
+	.name = #array, .rules = array, .rule_count = ARRAY_LEN(array)
+#define BASE(array, at, order)                                             \
+	.name = #array, .hook = (at), .priority = (order), .rules = array, \
+	.rule_count = ARRAY_LEN(array)
+
+static const struct chain_form chains[] = {
+	{ BASE(edge_in, HOOK_PREROUTING, -150) },
+	{ CHAIN(judge) },
+	{ CHAIN(known4) },
+	{ CHAIN(known6) },
+	{ CHAIN(admit) },
+	{ BASE(edge_out, HOOK_FORWARD, -10) },
+	{ CHAIN(toward) },
+	{ BASE(resolver_out, HOOK_OUTPUT, -10) },
+	{ CHAIN(resolver) },
+	{ CHAIN(unsound) },
+	{ CHAIN(midflow) },
+	{ CHAIN(refuse) },
+	{ BASE(masq, HOOK_POSTROUTING_NAT, 100) },
+};
+
+#define PIN4_TYPE "ipv4_addr . ipv4_addr . inet_proto . inet_service"
+#define PIN6_TYPE "ipv6_addr . ipv6_addr . inet_proto . inet_service"
+#define END4_TYPE "ipv4_addr . inet_proto . inet_service"
+#define END6_TYPE "ipv6_addr . inet_proto . inet_service"
+#define PIN4      .type = PIN4_TYPE, .fields = { IP_SADDR, IP_DADDR, L4PROTO, DPORT }
+#define PIN6 \
+	.type = PIN6_TYPE, .fields = { IP6_SADDR, IP6_DADDR, L4PROTO, DPORT }
+#define END4      .type = END4_TYPE, .fields = { IP_DADDR, L4PROTO, DPORT }
+#define END6      .type = END6_TYPE, .fields = { IP6_DADDR, L4PROTO, DPORT }
+#define ADDR4     .type = "ipv4_addr", .fields = { IP_SADDR }
+#define ADDR6     .type = "ipv6_addr", .fields = { IP6_SADDR }
+#define HOUR_MS   3600000u
+#define MINUTE_MS 60000u
+
+static const struct set_form sets[] = {
+	{ .name = "edge",
+	    .type = "ifname",
+	    .fields = { IIFNAME },
+	    .interval = true,
+	    .configured = true },
+	{ .name = "home4",
+	    .type = "iface_index . ipv4_addr",
+	    .fields = { IIF, IP_SADDR },
+	    .interval = true,
+	    .configured = true },
+	{ .name = "home6",
+	    .type = "iface_index . ipv6_addr",
+	    .fields = { IIF, IP6_SADDR },
+	    .interval = true,
+	    .configured = true },
+	{ .name = "listen4", END4, .configured = true },
+	{ .name = "listen6", END6, .configured = true },
+	{ .name = "pins4", PIN4, .timeout_ms = HOUR_MS, .size = SIZE_PINS },
+	{ .name = "pins6", PIN6, .timeout_ms = HOUR_MS, .size = SIZE_PINS },
+	{ .name = "cut4", PIN4, .timeout_ms = MINUTE_MS, .size = SIZE_PINS },
+	{ .name = "cut6", PIN6, .timeout_ms = MINUTE_MS, .size = SIZE_PINS },
+	{ .name = "quarantined4", ADDR4, .configured = true },
+	{ .name = "quarantined6", ADDR6, .configured = true },
+	{ .name = "refused4",
+	    ADDR4,
+	    .dynamic = true,
+	    .counter = true,
+	    .size = SIZE_SOURCES },
+	{ .name = "refused6",
+	    ADDR6,
+	    .dynamic = true,
+	    .counter = true,
+	    .size = SIZE_SOURCES },
+	{ .name = "flows4", ADDR4, .dynamic = true, .size = SIZE_SOURCES },
+	{ .name = "flows6", ADDR6, .dynamic = true, .size = SIZE_SOURCES },
+	{ .name = "lograte4",
+	    ADDR4,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "lograte6",
+	    ADDR6,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "lograte_if",
+	    .type = "ifname",
+	    .fields = { IIFNAME },
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "resolver_uid",
+	    .type = "uid",
+	    .fields = { SKUID },
+	    .configured = true },
+	{ .name = "upstream4", END4, .configured = true },
+	{ .name = "upstream6", END6, .configured = true },
+};
+
+static const char *const counters[] = {
+	"spoofed",
+	"unsound",
+	"refused",
+	"midflow",
+	"quarantined",
+	"inbound",
+	"noise",
+	"resolver",
+	GATEWAY_SCHEMA,
+};
+
+const char *const *
+gateway_counters(size_t *ret_count)
+{
+	*ret_count = ARRAY_LEN(counters);
+	return counters;
+}
+
+const struct set_form *
+gateway_sets(size_t *ret_count)
+{
+	*ret_count = ARRAY_LEN(sets);
+	return sets;
+}
+
+const struct chain_form *
+gateway_chains(bool masquerading, size_t *ret_count)
+{
+	*ret_count = ARRAY_LEN(chains) - (masquerading ? 0 : 1);
+	return chains;
+}
+
+uint32_t
+gateway_set_size(const struct gateway_params *params, enum set_size size)
+{
+	switch (size) {
+	case SIZE_NONE:
+		return 0;
+	case SIZE_PINS:
+		return params->pins_max;
+	case SIZE_SOURCES:
+		return 16384;
+	}
+	UNREACHABLE();
+}
+
+void
+gateway_params_of(struct gateway_params *ret, const struct settings *settings)
+{
+	*ret = (struct gateway_params){
+		.priority = settings->nft_priority,
+		.masquerade = settings->nft_masquerade,
+		.log_group = settings->nft_log_group,
+		.log_rate = settings->nft_log_rate,
+		.flows_max = settings->limits.flows_per_sandbox,
+		.pins_max = settings->limits.pins,
+	};
+	snprintf(ret->table, sizeof(ret->table), "%s", settings->nft_table);
+}
