@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * elements - members of our sets: keys as the kernel wants them, and the
+ * messages that add, renew and drop them.
+ *
+ * The only place that knows how an element is renewed: add, delete and add
+ * in one transaction. A plain add does not touch the timeout of a present
+ * element before Linux 6.12; a plain delete of an element that has just
+ * expired undoes the whole batch. The triple is right for present, absent
+ * and expired ones, and no packet is judged in between.
+ */
+#ifndef SRC_HELPER_ELEMENTS_H
+#define SRC_HELPER_ELEMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/addr.h"
+#include "src/helper/batch.h"
+
+#define ELEMENT_KEY_MAX 40
+
+struct element {
+	uint8_t key[ELEMENT_KEY_MAX];
+	uint8_t key_len;
+	bool interval_end; /* the first key that is outside again */
+	bool ranged; /* of a concatenation with intervals: from key to key */
+	uint32_t timeout_ms; /* 0: none, or the set's own */
+};
+
+/* An element that belongs into a set. */
+struct member {
+	const char *set;
+	struct element element;
+};
+
+struct element element_pin(const struct addr *source, const struct addr *addr,
+    struct service service, uint32_t timeout_ms);
+struct element element_home(uint32_t ifindex, const struct addr *source);
+struct element element_endpoint(const struct addr *, struct service);
+struct element element_source(const struct addr *);
+struct element element_uid(uint32_t uid);
+/* The begin and the end of what a name, or one with a star, covers. */
+void element_interface(const char *name, struct element ret[2]);
+/* "pins4" or "pins6" and so on, by family. */
+const char *element_set(const char *for4, const char *for6,
+    const struct addr *);
+
+/* Each puts every element into one set, in one list message if it can. They
+ * fail at the commit when the batch is full. */
+void elements_add(struct batch *, const char *set, const struct element *,
+    size_t count);
+void elements_delete(struct batch *, const char *set, const struct element *,
+    size_t count);
+void elements_renew(struct batch *, const char *set, const struct element *,
+    size_t count);
+/* Deletes whether they are there or not. */
+void elements_drop(struct batch *, const char *set, const struct element *,
+    size_t count);
+
+/* Every element of a set; what the callback returns ends the walk when it
+ * is negative. */
+typedef int (*element_seen)(const struct element *, void *);
+int elements_walk(struct nft *, const char *set, element_seen, void *data);
+/* The parts of a pin's key. False: no key of a pin. */
+bool element_read_pin(const struct element *, struct addr *ret_source,
+    struct addr *ret_addr, struct service *ret_service);
+
+#endif

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ruleset - see ruleset.h.
+ */
+#include "config.h"
+
+#include "src/helper/ruleset.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <libmnl/libmnl.h>
+#include <libnftnl/chain.h>
+#include <libnftnl/expr.h>
+#include <libnftnl/set.h>
+#include <libnftnl/udata.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter_ipv4.h>
+
+#include "lib/require.h"
+#include "src/helper/express.h"
+
+/* Not in the headers of older systems. */
+#define TABLE_OWNER   0x2u
+#define TABLE_PERSIST 0x4u
+#define TABLE_OWNED   (TABLE_OWNER | TABLE_PERSIST)
+
+#define INSTALL_TRIES 10
+#define PROBE_TABLE   "namewall_probe"
+
+/* One installation being put together. */
+struct work {
+	const struct ruleset *ruleset;
+	const struct survey *survey;
+	struct batch batch;
+	bool keep; /* the table that is there */
+	uint32_t set_id;
+};
+
+static void
+put_table(struct batch *batch, uint16_t type, const char *name, uint32_t flags)
+{
+	bool creating = type == NFT_MSG_NEWTABLE;
+	struct nlmsghdr *header =
+	    batch_put(batch, type, creating ? NLM_F_CREATE : 0);
+
+	mnl_attr_put_strz(header, NFTA_TABLE_NAME, name);
+	if (creating)
+		mnl_attr_put_u32(header, NFTA_TABLE_FLAGS, htonl(flags));
+}
+
+/* A table that comes and goes in one transaction tells whether the kernel
+ * knows the flags; its version number would not. */
+int
+ruleset_probe(struct ruleset *ruleset)
+{
+	struct batch batch;
+	int error;
+
+	batch_begin(&batch, ruleset->nft);
+	put_table(&batch, NFT_MSG_NEWTABLE, PROBE_TABLE, TABLE_OWNED);
+	put_table(&batch, NFT_MSG_DELTABLE, PROBE_TABLE, 0);
+	error = batch_commit(&batch);
+	ruleset->owned = error == 0;
+	return error == -EOPNOTSUPP ? 0 : error;
+}
+
+/*
+ * Whether the set in the kernel is the one of the table: a set of another
+ * kind under our name is no place for pins.
+ */
+static uint32_t
+set_flags(const struct set_form *form)
+{
+	bool concat = form->fields[1] != FIELD_NONE;
+
+	return (form->interval ? NFT_SET_INTERVAL : 0u) |
+	    (form->interval && concat ? NFT_SET_CONCAT : 0u) |
+	    (form->timeout_ms != 0 ? NFT_SET_TIMEOUT : 0u) |
+	    (form->dynamic ? NFT_SET_EVAL : 0u);
+}
+
+static void
+key_of(const struct set_form *form, uint32_t *ret_type, uint32_t *ret_len)
+{
+	uint32_t type = 0, len = 0;
+
+	for (size_t i = 0; i < GATEWAY_FIELDS_MAX; i++) {
+		const struct field_form *field =
+		    &gateway_fields[form->fields[i]];
+
+		if (form->fields[i] == FIELD_NONE)
+			break;
+		type = type << 6 | field->type;
+		len += (field->size + 3u) & ~3u;
+	}
+	*ret_type = type;
+	*ret_len = len;
+}
+
+static bool
+is_same_set(const struct work *work, const struct set_form *form,
+    const struct survey_set *found)
+{
+	const uint32_t compared = NFT_SET_INTERVAL | NFT_SET_MAP |
+	    NFT_SET_TIMEOUT | NFT_SET_EVAL | NFT_SET_OBJECT | NFT_SET_CONCAT;
+	uint32_t type, len;
+
+	key_of(form, &type, &len);
+	return (found->flags & compared) == set_flags(form) &&
+	    found->key_type == type && found->key_len == len &&
+	    found->timeout_ms == form->timeout_ms &&
+	    found->size == gateway_set_size(&work->ruleset->params, form->size);
+}
+
+/* Whether the set that is there stays as it is, elements and all. */
+static bool
+keeps_set(const struct work *work, const struct set_form *form)
+{
+	const struct survey_set *found =
+	    survey_find_set(work->survey, form->name);
+
+	return work->keep && !form->configured && found != NULL &&
+	    is_same_set(work, form, found);
+}
+
+static void
+describe_concat(struct nftnl_set *set, const struct set_form *form)
+{
+	uint8_t sizes[GATEWAY_FIELDS_MAX];
+	uint32_t count = 0;
+
+	while (
+	    count < GATEWAY_FIELDS_MAX && form->fields[count] != FIELD_NONE) {
+		sizes[count] = gateway_fields[form->fields[count]].size;
+		count++;
+	}
+	if (form->interval && count > 1)
+		nftnl_set_set_data(set, NFTNL_SET_DESC_CONCAT, sizes, count);
+}
+
+/* The byte order only serves listings. */
+static void
+describe_order(struct nftnl_set *set, const struct set_form *form)
+{
+	enum {
+		ORDER_HOST = 1,
+		ORDER_BIG = 2
+	};
+	const struct field_form *field = &gateway_fields[form->fields[0]];
+	bool host = form->fields[1] == FIELD_NONE && !field->payload &&
+	    !field->big_endian;
+	struct nftnl_udata_buf *buf = nftnl_udata_buf_alloc(64);
+
+	if (buf == NULL)
+		return;
+	nftnl_udata_put_u32(buf, NFTNL_UDATA_SET_KEYBYTEORDER,
+	    host ? ORDER_HOST : ORDER_BIG);
+	nftnl_set_set_data(set, NFTNL_SET_USERDATA, nftnl_udata_buf_data(buf),
+	    nftnl_udata_buf_len(buf));
+	nftnl_udata_buf_free(buf);
+}
+
+static int
+describe_set(struct work *work, struct nftnl_set *set,
+    const struct set_form *form)
+{
+	const struct gateway_params *params = &work->ruleset->params;
+	uint32_t type, len, size = gateway_set_size(params, form->size);
+	struct nftnl_expr *counter;
+
+	key_of(form, &type, &len);
+	nftnl_set_set_str(set, NFTNL_SET_TABLE, params->table);
+	nftnl_set_set_str(set, NFTNL_SET_NAME, form->name);
+	nftnl_set_set_u32(set, NFTNL_SET_FAMILY, NFPROTO_INET);
+	nftnl_set_set_u32(set, NFTNL_SET_ID, work->set_id++);
+	nftnl_set_set_u32(set, NFTNL_SET_FLAGS, set_flags(form));
+	nftnl_set_set_u32(set, NFTNL_SET_KEY_TYPE, type);
+	nftnl_set_set_u32(set, NFTNL_SET_KEY_LEN, len);
+	if (size != 0)
+		nftnl_set_set_u32(set, NFTNL_SET_DESC_SIZE, size);
+	if (form->timeout_ms != 0)
+		nftnl_set_set_u64(set, NFTNL_SET_TIMEOUT, form->timeout_ms);
+	describe_concat(set, form);
+	describe_order(set, form);
+	if (!form->counter)
+		return 0;
+	counter = nftnl_expr_alloc("counter");
+	if (counter == NULL)
+		return -ENOMEM;
+	nftnl_set_add_expr(set, counter);
+	return 0;
+}
+
+static int
+put_set(struct work *work, const struct set_form *form)
+{
+	struct nftnl_set *set = nftnl_set_alloc();
+	int error;
+
+	if (set == NULL)
+		return -ENOMEM;
+	error = describe_set(work, set, form);
+	if (error == 0)
+		nftnl_set_nlmsg_build_payload(batch_put(&work->batch,
+						  NFT_MSG_NEWSET, NLM_F_CREATE),
+		    set);
+	nftnl_set_free(set);
+	return error;
+}
+
+static int
+put_sets(struct work *work)
+{
+	size_t count;
+	const struct set_form *forms = gateway_sets(&count);
+	int error = 0;
+
+	for (size_t i = 0; i < count && error == 0; i++)
+		if (!keeps_set(work, &forms[i]))
+			error = put_set(work, &forms[i]);
+	return error;
+}
+
+static void
+put_counters(struct work *work)
+{
+	size_t count;
+	const char *const *names = gateway_counters(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct nlmsghdr *header =
+		    batch_put(&work->batch, NFT_MSG_NEWOBJ, NLM_F_CREATE);
+		struct nlattr *nothing;
+
+		mnl_attr_put_strz(header, NFTA_OBJ_TABLE,
+		    work->ruleset->params.table);
+		mnl_attr_put_strz(header, NFTA_OBJ_NAME, names[i]);
+		mnl_attr_put_u32(header, NFTA_OBJ_TYPE,
+		    htonl(NFT_OBJECT_COUNTER));
+		nothing = mnl_attr_nest_start(header, NFTA_OBJ_DATA);
+		mnl_attr_nest_end(header, nothing);
+	}
+}
+
+static void
+put_hook(struct nftnl_chain *chain, const struct chain_form *form,
+    int32_t priority)
+{
+	static const struct {
+		uint32_t number;
+		const char *type;
+	} hooks[] = {
+		[HOOK_PREROUTING] = { NF_INET_PRE_ROUTING, "filter" },
+		[HOOK_FORWARD] = { NF_INET_FORWARD, "filter" },
+		[HOOK_OUTPUT] = { NF_INET_LOCAL_OUT, "filter" },
+		[HOOK_POSTROUTING_NAT] = { NF_INET_POST_ROUTING, "nat" },
+	};
+
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_HOOKNUM,
+	    hooks[form->hook].number);
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_TYPE, hooks[form->hook].type);
+	nftnl_chain_set_s32(chain, NFTNL_CHAIN_PRIO, priority);
+	nftnl_chain_set_u32(chain, NFTNL_CHAIN_POLICY, NF_ACCEPT);
+}
+
+static int
+put_chain(struct work *work, const struct chain_form *form)
+{
+	const struct gateway_params *params = &work->ruleset->params;
+	struct nftnl_chain *chain = nftnl_chain_alloc();
+
+	if (chain == NULL)
+		return -ENOMEM;
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, params->table);
+	nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, form->name);
+	if (form->hook != HOOK_NONE)
+		put_hook(chain, form,
+		    form->hook == HOOK_PREROUTING ? params->priority
+						  : form->priority);
+	nftnl_chain_nlmsg_build_payload(batch_put(&work->batch,
+					    NFT_MSG_NEWCHAIN, NLM_F_CREATE),
+	    chain);
+	nftnl_chain_free(chain);
+	return 0;
+}
+
+/* All chains before any rule: rules name chains that come later. */
+static int
+put_chains(struct work *work)
+{
+	size_t count;
+	const struct gateway_params *params = &work->ruleset->params;
+	const struct chain_form *forms =
+	    gateway_chains(params->masquerade, &count);
+	int error = 0;
+
+	for (size_t i = 0; i < count && error == 0; i++)
+		error = put_chain(work, &forms[i]);
+	for (size_t i = 0; i < count && error == 0; i++)
+		for (size_t k = 0; k < forms[i].rule_count && error == 0; k++)
+			error = express_rule(&work->batch, params,
+			    forms[i].name, &forms[i].rules[k], &work->set_id);
+	return error;
+}
+
+/* Element by element into the set of each name. Intervals come in pairs that
+ * belong together, so runs of one set go into one message. */
+static void
+put_members(struct work *work, const struct member *members, size_t count)
+{
+	struct element run[64];
+	size_t i = 0;
+
+	while (i < count) {
+		const char *set = members[i].set;
+		size_t len = 0;
+
+		while (i < count && len < ARRAY_LEN(run) &&
+		    strcmp(members[i].set, set) == 0)
+			run[len++] = members[i++].element;
+		elements_add(&work->batch, set, run, len);
+	}
+}
+
+static bool
+is_our_chain(const struct work *work, const char *name)
+{
+	size_t count;
+	const struct chain_form *forms =
+	    gateway_chains(work->ruleset->params.masquerade, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(forms[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void
+put_named(struct work *work, uint16_t type, uint16_t attr, const char *name)
+{
+	struct nlmsghdr *header = batch_put(&work->batch, type, 0);
+
+	/* The table is attribute 1 of every kind of object. */
+	mnl_attr_put_strz(header, NFTA_TABLE_NAME, work->ruleset->params.table);
+	if (name != NULL)
+		mnl_attr_put_strz(header, attr, name);
+}
+
+/* What is in the way inside a table that stays: all rules, chains that are
+ * not ours, and sets that are made anew. */
+static void
+clear_table(struct work *work)
+{
+	size_t count;
+	const struct set_form *forms = gateway_sets(&count);
+	const struct survey *survey = work->survey;
+
+	put_named(work, NFT_MSG_DELRULE, 0, NULL);
+	for (unsigned int i = 0; i < survey->chain_count; i++)
+		if (!is_our_chain(work, survey->chains[i]))
+			put_named(work, NFT_MSG_DELCHAIN, NFTA_CHAIN_NAME,
+			    survey->chains[i]);
+	for (size_t i = 0; i < count; i++)
+		if (survey_find_set(survey, forms[i].name) != NULL &&
+		    !keeps_set(work, &forms[i]))
+			put_named(work, NFT_MSG_DELSET, NFTA_SET_NAME,
+			    forms[i].name);
+}
+
+static int
+commit_table(struct work *work, const struct member *members, size_t count,
+    uint32_t generation)
+{
+	const struct ruleset *ruleset = work->ruleset;
+	int error;
+
+	batch_begin_at(&work->batch, ruleset->nft, generation);
+	if (work->survey->exists && !work->keep)
+		put_table(&work->batch, NFT_MSG_DELTABLE, ruleset->params.table,
+		    0);
+	put_table(&work->batch, NFT_MSG_NEWTABLE, ruleset->params.table,
+	    ruleset->owned ? TABLE_OWNED : 0);
+	if (work->keep)
+		clear_table(work);
+	put_counters(work);
+	error = put_sets(work);
+	put_members(work, members, count);
+	if (error == 0)
+		error = put_chains(work);
+	if (error == 0)
+		error = batch_commit(&work->batch);
+	return error;
+}
+
+/* A table can be kept when it is of the kind that this kernel gives us, and
+ * was not switched off. */
+static bool
+can_keep(const struct ruleset *ruleset, const struct survey *survey)
+{
+	return survey->exists && !survey->overflow &&
+	    survey->flags == (ruleset->owned ? TABLE_OWNED : 0);
+}
+
+static bool
+keeps_pins(struct work *work)
+{
+	size_t count;
+	const struct set_form *forms = gateway_sets(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (forms[i].size == SIZE_PINS && !keeps_set(work, &forms[i]))
+			return false;
+	return true;
+}
+
+static int
+install_once(struct ruleset *ruleset, const struct member *members,
+    size_t count, bool anew, enum ruleset_outcome *ret)
+{
+	struct survey *survey = &ruleset->survey;
+	struct work work = {
+		.ruleset = ruleset,
+		.survey = survey,
+		.set_id = 1,
+	};
+	uint32_t generation = 0;
+	int error = nft_generation(ruleset->nft, &generation);
+
+	if (error == 0)
+		error = survey_take(ruleset->nft, survey);
+	if (error != 0)
+		return error;
+	if (survey->owner != 0 && survey->owner != ruleset->nft->portid)
+		return -EBUSY;
+	work.keep = !anew && can_keep(ruleset, survey);
+	*ret = work.keep && keeps_pins(&work) ? RULESET_ADOPTED : RULESET_BORN;
+	return commit_table(&work, members, count, generation);
+}
+
+int
+ruleset_install(struct ruleset *ruleset, const struct member *members,
+    size_t count, bool anew, enum ruleset_outcome *ret)
+{
+	enum ruleset_outcome outcome = RULESET_BORN;
+	int error = -ERESTART;
+
+	for (int i = 0; i < INSTALL_TRIES && error == -ERESTART; i++)
+		error = install_once(ruleset, members, count, anew, &outcome);
+	/* Whatever is in the way of keeping it: make everything anew. */
+	if (!anew &&
+	    (error == -EEXIST || error == -EINVAL || error == -EOPNOTSUPP ||
+		error == -EBUSY)) {
+		int again =
+		    install_once(ruleset, members, count, true, &outcome);
+
+		error = again;
+	}
+	if (error == 0)
+		error = ruleset_settle(ruleset);
+	if (error == 0)
+		*ret = outcome;
+	return error;
+}
+
+int
+ruleset_settle(struct ruleset *ruleset)
+{
+	return survey_digest(ruleset->nft, &ruleset->digest);
+}
+
+int
+ruleset_verify(struct ruleset *ruleset)
+{
+	uint64_t digest = 0;
+	int error = survey_digest(ruleset->nft, &digest);
+
+	if (error != 0)
+		return error == -ENOENT ? -ESTALE : error;
+	return digest == ruleset->digest ? 0 : -ESTALE;
+}
+
+int
+ruleset_remove(struct nft *nft)
+{
+	struct batch batch;
+
+	batch_begin(&batch, nft);
+	put_table(&batch, NFT_MSG_DELTABLE, nft->table, 0);
+	return batch_commit(&batch);
+}
