@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guard - the argument for safety.
+ *
+ * The sender is not trusted. It parses what sandboxes and the internet send,
+ * so it must be taken for somebody else's program that happens to know our
+ * protocol. What it can reach through this process is the following, and
+ * nothing of it goes beyond what the operator's file grants:
+ *
+ * PIN opens one address for one sandbox. The address is public, or inside a
+ * prefix that a rule of this sandbox's policy names as private; the protocol
+ * and port are those that a rule of this policy names; the lifetime is
+ * between the file's floor and cap, so that a dead resolver leaves nothing
+ * open for longer; number and rate are bounded for each sandbox, so that one
+ * cannot starve the others or keep the kernel busy. The sandbox is bound to
+ * its interface now: a pin for an address that is nobody's would lie in wait
+ * for whoever takes it. What is left to a hostile sender is to open a public
+ * address that no name led to, on a port that the policy opens anyway; only
+ * the resolver knows names, so this cannot be checked here.
+ *
+ * RECALL opens no more than PIN: the same tests, but for the floor of the
+ * lifetime, as some of it is spent, and the rate, as it comes once, at the
+ * start. A sandbox that was bound anew gets nothing back: what is remembered
+ * was granted to the machine that stood there before.
+ *
+ * UNPIN, FLUSH close. The worst is a denial of service, which a resolver can
+ * have by not answering.
+ *
+ * FLOWS tells whether a flow of a sandbox to an address exists. The sender
+ * made that address known to the sandbox.
+ *
+ * SETTLE closes what was not recalled.
+ */
+#include "config.h"
+
+#include "src/helper/guard.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/require.h"
+
+#define THOUSAND 1000u
+
+static int
+compare_sources(const void *a, const void *b)
+{
+	const struct guard_source *left = a, *right = b;
+
+	return addr_compare(&left->addr, &right->addr);
+}
+
+static void
+collect_sources(struct guard *guard)
+{
+	const struct edge_config *config = guard->config;
+
+	for (size_t i = 0; i < config->sandbox_count; i++) {
+		const struct edge_sandbox *sandbox = &config->sandboxes[i];
+
+		for (size_t k = 0; k < sandbox->source_count; k++)
+			guard->sources[guard->source_count++] =
+			    (struct guard_source){ sandbox->sources[k],
+				    (uint32_t)i + 1 };
+	}
+	qsort(guard->sources, guard->source_count, sizeof(*guard->sources),
+	    compare_sources);
+}
+
+int
+guard_init(struct guard *ret, const struct edge_config *config, uint64_t seed)
+{
+	struct guard guard = {
+		.config = config,
+		.ranges = config->settings.protected_ranges,
+		.sandbox_count = (uint32_t)config->sandbox_count,
+	};
+	size_t count = config->sandbox_count + 1;
+
+	guard.sandboxes = calloc(count, sizeof(*guard.sandboxes));
+	guard.sources =
+	    calloc(count * EDGE_SOURCES_MAX, sizeof(*guard.sources));
+	if (guard.sandboxes == NULL || guard.sources == NULL ||
+	    held_init(&guard.held, config->settings.limits.pins,
+		guard.sandbox_count, seed) != 0) {
+		guard_free(&guard);
+		return -ENOMEM;
+	}
+	collect_sources(&guard);
+	guard_set_own(&guard, NULL, 0, false);
+	*ret = guard;
+	return 0;
+}
+
+void
+guard_free(struct guard *guard)
+{
+	free(guard->sandboxes);
+	free(guard->sources);
+	held_free(&guard->held);
+	memset(guard, 0, sizeof(*guard));
+}
+
+/* A listener counts as the host's own, its address may come later. */
+void
+guard_set_own(struct guard *guard, const struct addr *own, size_t count,
+    bool overflow)
+{
+	const struct settings *settings = &guard->config->settings;
+	struct protected_ranges *ranges = &guard->ranges;
+
+	static_assert(SETTINGS_LISTEN_MAX < PROTECTED_OWN_MAX,
+	    "listeners must fit among the own addresses");
+	ranges->own_count = 0;
+	for (size_t i = 0; i < settings->listen_count; i++)
+		ranges->own[ranges->own_count++] = settings->listen[i].addr;
+	for (size_t i = 0; i < count; i++) {
+		if (ranges->own_count == PROTECTED_OWN_MAX) {
+			overflow = true;
+			break;
+		}
+		ranges->own[ranges->own_count++] = own[i];
+	}
+	ranges->own_overflow = overflow;
+}
+
+const struct edge_sandbox *
+guard_sandbox(const struct guard *guard, uint32_t sandbox)
+{
+	REQUIRE(sandbox > 0 && sandbox <= guard->sandbox_count);
+	return &guard->config->sandboxes[sandbox - 1];
+}
+
+uint32_t
+guard_whose(const struct guard *guard, const struct addr *addr)
+{
+	const struct guard_source key = { *addr, 0 };
+	const struct guard_source *found = bsearch(&key, guard->sources,
+	    guard->source_count, sizeof(key), compare_sources);
+
+	return found != NULL ? found->sandbox : 0;
+}
+
+bool
+guard_is_own(const struct guard *guard, const struct addr *addr)
+{
+	for (size_t i = 0; i < guard->ranges.own_count; i++)
+		if (addr_equal(&guard->ranges.own[i], addr))
+			return true;
+	return false;
+}
+
+bool
+guard_is_listener(const struct guard *guard, const struct addr *addr,
+    uint16_t port)
+{
+	const struct settings *settings = &guard->config->settings;
+
+	for (size_t i = 0; i < settings->listen_count; i++)
+		if (settings->listen[i].port == port &&
+		    addr_equal(&settings->listen[i].addr, addr))
+			return true;
+	return false;
+}
+
+static bool
+has_family(const struct edge_sandbox *sandbox, uint8_t family)
+{
+	for (size_t i = 0; i < sandbox->source_count; i++)
+		if (sandbox->sources[i].family == family)
+			return true;
+	return false;
+}
+
+static bool
+names_service(const struct edge_policy *policy, struct service service)
+{
+	for (size_t i = 0; i < policy->service_count; i++)
+		if (policy->services[i].protocol == service.protocol &&
+		    policy->services[i].port == service.port)
+			return true;
+	return false;
+}
+
+int
+guard_flush(const struct guard *guard, const struct helper_msg *msg)
+{
+	return msg->sandbox > 0 && msg->sandbox <= guard->sandbox_count
+	    ? 0
+	    : -ENOENT;
+}
+
+/* Closing needs no more than that the element could be there at all. */
+int
+guard_element(const struct guard *guard, const struct helper_msg *msg)
+{
+	int error = guard_flush(guard, msg);
+
+	if (error == 0 &&
+	    !has_family(guard_sandbox(guard, msg->sandbox), msg->addr.family))
+		error = -EAFNOSUPPORT;
+	return error;
+}
+
+/* What PIN and RECALL have in common. */
+static int
+judge(const struct guard *guard, const struct helper_msg *msg)
+{
+	const struct settings *settings = &guard->config->settings;
+	const struct edge_policy *policy;
+	int error = guard_element(guard, msg);
+
+	if (error != 0)
+		return error;
+	policy = &guard->config
+		      ->policies[guard_sandbox(guard, msg->sandbox)->policy];
+	if (!names_service(policy, msg->service))
+		return -EACCES;
+	if (addr_protected(&msg->addr, &guard->ranges, policy->private_ok,
+		policy->private_count) != ADDR_GLOBAL)
+		return -EADDRNOTAVAIL;
+	if (msg->lifetime_ms >
+	    (uint64_t)settings->pin_cap_ms + settings->pin_grace_ms)
+		return -ERANGE;
+	if (guard->sandboxes[msg->sandbox].ifindex == 0)
+		return -ENODEV;
+	return 0;
+}
+
+/* Room for one more, unless it is there already. */
+static int
+count(struct guard *guard, const struct helper_msg *msg, uint64_t now_ms)
+{
+	uint32_t most = guard->config->settings.limits.pins_per_sandbox;
+	struct held *held = &guard->held;
+
+	if (held_find(held, msg->sandbox, &msg->addr, msg->service) != NULL)
+		return 0;
+	if (held->counts[msg->sandbox] >= most || held->pins >= held->pins_max)
+		held_expire(held, now_ms);
+	return held->counts[msg->sandbox] < most && held->pins < held->pins_max
+	    ? 0
+	    : -ENOSPC;
+}
+
+/* A bucket that holds one second's worth. */
+static int
+take_token(struct guard *guard, uint32_t sandbox, uint64_t now_ms)
+{
+	struct guard_sandbox *s = &guard->sandboxes[sandbox];
+	uint64_t rate = guard->config->settings.limits.pin_rate_per_sandbox;
+	uint64_t passed = now_ms - s->tokens_ms;
+
+	s->tokens += (passed < THOUSAND ? passed : THOUSAND) * rate;
+	if (s->tokens > rate * THOUSAND)
+		s->tokens = rate * THOUSAND;
+	s->tokens_ms = now_ms;
+	if (s->tokens < THOUSAND)
+		return -EAGAIN;
+	s->tokens -= THOUSAND;
+	return 0;
+}
+
+int
+guard_pin(struct guard *guard, const struct helper_msg *msg, uint64_t now_ms)
+{
+	int error = judge(guard, msg);
+
+	if (error == 0 &&
+	    msg->lifetime_ms < guard->config->settings.pin_floor_ms)
+		error = -ERANGE;
+	if (error == 0)
+		error = take_token(guard, msg->sandbox, now_ms);
+	if (error == 0)
+		error = count(guard, msg, now_ms);
+	return error;
+}
+
+int
+guard_recall(struct guard *guard, const struct helper_msg *msg, uint64_t now_ms)
+{
+	int error = judge(guard, msg);
+
+	if (error == 0 && guard->sandboxes[msg->sandbox].fresh)
+		error = -ESTALE;
+	if (error == 0)
+		error = count(guard, msg, now_ms);
+	return error;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guard - why each request of the resolver is safe, or why it is refused.
+ *
+ * Pure: it reads the configuration as the parent read it, what is bound, and
+ * what is held; it does no IO and has no clock.
+ */
+#ifndef SRC_HELPER_GUARD_H
+#define SRC_HELPER_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/addr.h"
+#include "lib/helper_msg.h"
+#include "lib/text/edge_text.h"
+#include "src/helper/held.h"
+
+struct guard_sandbox {
+	uint32_t ifindex; /* bound to; 0: to none */
+	bool fresh; /* bound anew: nothing older explains anything */
+	uint64_t tokens; /* thousandths of a pin */
+	uint64_t tokens_ms; /* when they were counted */
+};
+
+struct guard_source {
+	struct addr addr;
+	uint32_t sandbox;
+};
+
+struct guard {
+	const struct edge_config *config;
+	struct protected_ranges ranges; /* the host's own addresses too */
+	struct guard_sandbox *sandboxes; /* from 1 */
+	uint32_t sandbox_count;
+	struct guard_source *sources; /* sorted by address */
+	size_t source_count;
+	struct held held;
+};
+
+/* 0 or -ENOMEM. The configuration stays the caller's and must outlive it. */
+int guard_init(struct guard *ret, const struct edge_config *, uint64_t seed);
+void guard_free(struct guard *);
+/* The host's own addresses, as they are now. */
+void guard_set_own(struct guard *, const struct addr *, size_t count,
+    bool overflow);
+
+/* Each: 0, or why not: -ENOENT no such sandbox, -ENODEV not bound, -EAFNOSUPPORT
+ * no source of that family, -EACCES no rule names the service, -EADDRNOTAVAIL
+ * a protected address, -ERANGE lifetime, -ENOSPC too many, -EAGAIN too fast,
+ * -ESTALE bound anew since. */
+int guard_pin(struct guard *, const struct helper_msg *, uint64_t now_ms);
+int guard_recall(struct guard *, const struct helper_msg *, uint64_t now_ms);
+int guard_element(const struct guard *, const struct helper_msg *);
+int guard_flush(const struct guard *, const struct helper_msg *);
+
+const struct edge_sandbox *guard_sandbox(const struct guard *,
+    uint32_t sandbox);
+/* Whose source address it is; 0: nobody's. */
+uint32_t guard_whose(const struct guard *, const struct addr *);
+bool guard_is_own(const struct guard *, const struct addr *);
+bool guard_is_listener(const struct guard *, const struct addr *,
+    uint16_t port);
+
+#endif

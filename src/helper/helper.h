@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * helper - what this program holds while it serves. The parts of it each act
+ * on one concern: pinning, revoking, settling, homes, watching.
+ */
+#ifndef SRC_HELPER_HELPER_H
+#define SRC_HELPER_HELPER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/helper_msg.h"
+#include "lib/text/edge_text.h"
+#include "src/helper/batch.h"
+#include "src/helper/elements.h"
+#include "src/helper/flows.h"
+#include "src/helper/guard.h"
+#include "src/helper/links.h"
+#include "src/helper/monitor.h"
+#include "src/helper/ruleset.h"
+
+#define REQUESTS_MAX    64 /* of one wake-up */
+#define REVOCATIONS_MAX 4096
+/* A packet in flight may confirm its flow after the dump has passed it. */
+#define SECOND_PASS_MS 50
+
+enum helper_state {
+	STATE_NEW, /* the resolver has not said hello */
+	STATE_SETTLING, /* it recalls what it remembers */
+	STATE_READY
+};
+
+/* An element, or a whole sandbox, whose flows are being cut. */
+struct revocation {
+	uint32_t sandbox;
+	struct addr addr; /* family 0: the whole sandbox */
+	struct service service;
+	uint64_t due_ms; /* of the second pass */
+};
+
+struct request {
+	struct helper_msg msg;
+	int status;
+	uint64_t count; /* of the response */
+	bool answered;
+	size_t leader; /* the request that stands for this one, or itself */
+	uint64_t expires_before_ms; /* what is held when the batch fails */
+	bool was_held;
+};
+
+struct helper {
+	const struct edge_config *config;
+	struct nft nft;
+	struct ruleset ruleset;
+	struct flows flows;
+	struct monitor monitor;
+	struct links links;
+	struct guard guard;
+	uint32_t resolver_uid;
+	int channel;
+	enum helper_state state;
+
+	struct member *members; /* of the configured sets, homes last */
+	size_t member_count, fixed_count, members_max;
+
+	struct request requests[REQUESTS_MAX];
+	size_t request_count;
+	struct element elements[2][REQUESTS_MAX * EDGE_SOURCES_MAX];
+	struct revocation revocations[REVOCATIONS_MAX];
+	size_t revocation_count;
+
+	uint64_t verify_ms; /* when to verify next */
+	bool suspect; /* something failed as if the table were not ours */
+	bool broken; /* the resolver broke the protocol, or cannot be told */
+};
+
+/* Opens what the kernel is asked by. 0, or a message was logged and it is
+ * the exit status. */
+int helper_open(struct helper *, const struct edge_config *,
+    uint32_t resolver_uid);
+void helper_close(struct helper *);
+/* Installs or adopts the table, binds what is there, sweeps. The same. */
+int helper_install(struct helper *);
+/* Milliseconds since the boot, suspend included. */
+uint64_t helper_now_ms(void);
+/* The element for every source of the sandbox in the address's family; at
+ * most EDGE_SOURCES_MAX. */
+size_t helper_fan_out(const struct helper *, uint32_t sandbox,
+    const struct addr *, struct service, uint32_t timeout_ms,
+    struct element *ret);
+/* Sends one message to the resolver; sets broken when it cannot be. */
+void helper_send(struct helper *, const struct helper_msg *);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * homes - see homes.h.
+ */
+#include "config.h"
+
+#include "src/helper/homes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/require.h"
+#include "src/helper/log.h"
+#include "src/helper/revoking.h"
+#include "src/helper/sweep.h"
+
+bool
+homes_need_routes(const struct edge_config *config)
+{
+	for (size_t i = 0; i < config->sandbox_count; i++)
+		if (config->sandboxes[i].interface[0] == '\0')
+			return true;
+	return false;
+}
+
+static bool
+is_edge(const struct settings *settings, const char *name)
+{
+	for (size_t i = 0; i < settings->edge_count; i++) {
+		const char *edge = settings->edge[i];
+		size_t len = strlen(edge);
+
+		if (len > 0 && edge[len - 1] == '*'
+			? strncmp(edge, name, len - 1) == 0
+			: strcmp(edge, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Why an interface cannot be of the edge; NULL: it can. */
+static const char *
+refusal(const struct link *link)
+{
+	if (link->bridge)
+		return "is a bridge, which is not in this version yet; give "
+		       "each sandbox an interface of its own that this host "
+		       "routes";
+	if (link->port)
+		return "is a port of a bridge, which is not in this version "
+		       "yet; take it out of the bridge and let this host "
+		       "route";
+	return NULL;
+}
+
+unsigned int
+homes_refused(const struct helper *helper)
+{
+	const struct settings *settings = &helper->config->settings;
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < helper->links.count; i++) {
+		const struct link *link = &helper->links.links[i];
+
+		if (!is_edge(settings, link->name) || refusal(link) == NULL)
+			continue;
+		log_error("edge: interface %s %s", link->name, refusal(link));
+		count++;
+	}
+	return count;
+}
+
+/* The interface that the routing table gives for every source alike. */
+static const struct link *
+by_route(struct helper *helper, const struct edge_sandbox *sandbox)
+{
+	const struct link *found = NULL;
+
+	for (size_t i = 0; i < sandbox->source_count; i++) {
+		const struct link *link =
+		    links_toward(&helper->links, &sandbox->sources[i]);
+
+		if (link == NULL || (found != NULL && link != found))
+			return NULL;
+		found = link;
+	}
+	if (found != NULL && !is_edge(&helper->config->settings, found->name))
+		return NULL;
+	return found;
+}
+
+/* The index that a sandbox should be bound to, or 0. */
+static uint32_t
+home_of(struct helper *helper, const struct edge_sandbox *sandbox)
+{
+	const struct link *link = sandbox->interface[0] != '\0'
+	    ? links_named(&helper->links, sandbox->interface)
+	    : by_route(helper, sandbox);
+
+	return link != NULL && refusal(link) == NULL ? link->index : 0;
+}
+
+struct homes_seen {
+	struct helper *helper;
+	uint32_t sandbox;
+	unsigned int matches;
+};
+
+static int
+see_home(const struct element *element, void *data)
+{
+	struct homes_seen *seen = data;
+	const struct edge_sandbox *sandbox =
+	    guard_sandbox(&seen->helper->guard, seen->sandbox);
+	uint32_t index = seen->helper->guard.sandboxes[seen->sandbox].ifindex;
+
+	for (size_t i = 0; i < sandbox->source_count; i++) {
+		struct element home = element_home(index, &sandbox->sources[i]);
+
+		if (home.key_len == element->key_len &&
+		    memcmp(home.key, element->key, home.key_len) == 0)
+			seen->matches++;
+	}
+	return 0;
+}
+
+/* Whether the table that is there has this sandbox at this interface: what
+ * it was granted was granted to this machine. */
+static bool
+was_home(struct helper *helper, uint32_t sandbox)
+{
+	struct homes_seen seen = { helper, sandbox, 0 };
+
+	if (elements_walk(&helper->nft, "home4", see_home, &seen) != 0 ||
+	    elements_walk(&helper->nft, "home6", see_home, &seen) != 0)
+		return false;
+	return seen.matches >=
+	    guard_sandbox(&helper->guard, sandbox)->source_count;
+}
+
+void
+homes_find(struct helper *helper)
+{
+	struct guard *guard = &helper->guard;
+
+	guard_set_own(guard, helper->links.own, helper->links.own_count,
+	    helper->links.own_overflow);
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
+		const struct edge_sandbox *sandbox = guard_sandbox(guard, i);
+
+		guard->sandboxes[i].ifindex = home_of(helper, sandbox);
+		if (guard->sandboxes[i].ifindex == 0)
+			log_warn("sandbox %s: no interface leads to it yet",
+			    sandbox->name);
+		else
+			guard->sandboxes[i].fresh = !was_home(helper, i);
+	}
+}
+
+void
+homes_members(struct helper *helper)
+{
+	const struct guard *guard = &helper->guard;
+
+	helper->member_count = helper->fixed_count;
+	for (size_t i = 0; i < guard->source_count; i++) {
+		const struct guard_source *source = &guard->sources[i];
+		uint32_t index = guard->sandboxes[source->sandbox].ifindex;
+
+		if (index == 0)
+			continue;
+		REQUIRE(helper->member_count < helper->members_max);
+		helper->members[helper->member_count++] = (struct member){
+			element_set("home4", "home6", &source->addr),
+			element_home(index, &source->addr),
+		};
+	}
+}
+
+static void
+tell(struct helper *helper, uint32_t sandbox)
+{
+	if (helper->state == STATE_NEW)
+		return;
+	helper_send(helper,
+	    &(struct helper_msg){
+		.op = HELPER_BOUND,
+		.sandbox = sandbox,
+		.ifindex = helper->guard.sandboxes[sandbox].ifindex,
+	    });
+}
+
+void
+homes_tell(struct helper *helper)
+{
+	for (uint32_t i = 1; i <= helper->guard.sandbox_count; i++)
+		if (helper->guard.sandboxes[i].ifindex != 0)
+			tell(helper, i);
+}
+
+/* Adds or deletes the pairs of a sandbox and its present interface. */
+static int
+put_homes(struct helper *helper, uint32_t number, bool in)
+{
+	const struct edge_sandbox *sandbox =
+	    guard_sandbox(&helper->guard, number);
+	uint32_t index = helper->guard.sandboxes[number].ifindex;
+	struct batch batch;
+
+	batch_begin(&batch, &helper->nft);
+	for (size_t i = 0; i < sandbox->source_count; i++) {
+		const struct addr *source = &sandbox->sources[i];
+		const char *set = element_set("home4", "home6", source);
+		struct element element = element_home(index, source);
+
+		if (in)
+			elements_add(&batch, set, &element, 1);
+		else
+			elements_delete(&batch, set, &element, 1);
+	}
+	return batch_commit(&batch);
+}
+
+/* The pair goes first: from then on the address is nobody's and every packet
+ * of it is dropped. Then what it had, so that a successor inherits nothing. */
+static void
+move(struct helper *helper, uint32_t number, uint32_t index)
+{
+	struct guard_sandbox *s = &helper->guard.sandboxes[number];
+	const char *name = guard_sandbox(&helper->guard, number)->name;
+	struct flows_cut cut = { 0, 0 };
+	int error = 0;
+
+	if (s->ifindex != 0)
+		error = put_homes(helper, number, false);
+	if (error == 0)
+		error = revoking_drop_pins(helper, number);
+	if (error == 0)
+		error = sweep_sandbox(helper, number, &cut);
+	s->ifindex = index;
+	s->fresh = true;
+	if (error == 0 && index != 0)
+		error = put_homes(helper, number, true);
+	if (error != 0) {
+		log_error("sandbox %s: could not be bound: %s", name,
+		    batch_error_text(error));
+		helper->suspect = true;
+	}
+	log_info("sandbox %s: %s interface %u, %u flows cut", name,
+	    index != 0 ? "bound to" : "unbound from its", (unsigned int)index,
+	    cut.count);
+	tell(helper, number);
+}
+
+void
+homes_follow(struct helper *helper)
+{
+	struct guard *guard = &helper->guard;
+	bool moved = false;
+	int error = links_refresh(&helper->links);
+
+	if (error != 0) {
+		log_error("links: could not be read: %s", strerror(-error));
+		return;
+	}
+	guard_set_own(guard, helper->links.own, helper->links.own_count,
+	    helper->links.own_overflow);
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
+		uint32_t index = home_of(helper, guard_sandbox(guard, i));
+
+		if (index == guard->sandboxes[i].ifindex)
+			continue;
+		if (index == 0)
+			(void)homes_refused(helper);
+		move(helper, i, index);
+		moved = true;
+	}
+	if (!moved)
+		return;
+	homes_members(helper);
+	error = ruleset_settle(&helper->ruleset);
+	if (error != 0)
+		helper->suspect = true;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * homes - which interface each sandbox is bound to, as interfaces come and
+ * go.
+ *
+ * By index: an interface that is made again under its name starts unbound
+ * and is bound anew, without anything that was granted before. Bridges and
+ * their ports are not bound, since frames pass there beside our hooks.
+ */
+#ifndef SRC_HELPER_HOMES_H
+#define SRC_HELPER_HOMES_H
+
+#include "src/helper/helper.h"
+
+/* True when any sandbox is found by the routing table. */
+bool homes_need_routes(const struct edge_config *);
+/* A sentence for each edge interface that cannot be one; their number. */
+unsigned int homes_refused(const struct helper *);
+/* At the start, before the table is installed: where everybody is. The homes
+ * that the kernel's table has already are remembered as such. */
+void homes_find(struct helper *);
+/* Later: takes a snapshot, binds and unbinds, tells the resolver. */
+void homes_follow(struct helper *);
+/* Tells the resolver of every sandbox that is bound. */
+void homes_tell(struct helper *);
+/* Puts the homes behind the fixed members. */
+void homes_members(struct helper *);
+
+#endif

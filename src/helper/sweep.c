@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sweep - see sweep.h.
+ */
+#include "config.h"
+
+#include "src/helper/sweep.h"
+
+#include <errno.h>
+
+#include "lib/require.h"
+#include "src/helper/log.h"
+
+#define ORPHANS_MAX (REQUESTS_MAX * EDGE_SOURCES_MAX)
+#define ROUNDS_MAX  10000
+
+bool
+sweep_involves(const struct guard *guard, const struct flow *flow,
+    uint32_t sandbox)
+{
+	const struct addr *ends[] = { &flow->from, &flow->to, &flow->back_from,
+		&flow->back_to };
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		uint32_t whose = guard_whose(guard, ends[i]);
+
+		if (whose != 0 && (sandbox == 0 || whose == sandbox))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_to_listener(const struct guard *guard, const struct flow *flow)
+{
+	return guard_whose(guard, &flow->from) != 0 &&
+	    guard_is_listener(guard, &flow->to, flow->to_port);
+}
+
+bool
+sweep_is_free(const struct guard *guard, const struct flow *flow)
+{
+	return is_to_listener(guard, flow) ||
+	    (guard_whose(guard, &flow->to) != 0 &&
+		guard_is_own(guard, &flow->from));
+}
+
+static bool
+is_anybodys(const struct flow *flow, void *data)
+{
+	const struct helper *helper = data;
+
+	return sweep_involves(&helper->guard, flow, 0) &&
+	    !is_to_listener(&helper->guard, flow);
+}
+
+int
+sweep_all(struct helper *helper, struct flows_cut *ret)
+{
+	return flows_cut(&helper->flows, is_anybodys, helper, ret);
+}
+
+struct one {
+	const struct guard *guard;
+	uint32_t sandbox;
+};
+
+static bool
+is_ones(const struct flow *flow, void *data)
+{
+	const struct one *one = data;
+
+	return sweep_involves(one->guard, flow, one->sandbox) &&
+	    !is_to_listener(one->guard, flow);
+}
+
+int
+sweep_sandbox(struct helper *helper, uint32_t sandbox, struct flows_cut *ret)
+{
+	struct one one = { &helper->guard, sandbox };
+
+	return flows_cut(&helper->flows, is_ones, &one, ret);
+}
+
+static bool
+is_unexplained(const struct flow *flow, void *data)
+{
+	const struct helper *helper = data;
+	const struct guard *guard = &helper->guard;
+	uint32_t from = guard_whose(guard, &flow->from);
+	struct service service = { flow->protocol, flow->to_port };
+
+	if (!sweep_involves(guard, flow, 0) || sweep_is_free(guard, flow))
+		return false;
+	return from == 0 ||
+	    held_find(&guard->held, from, &flow->to, service) == NULL;
+}
+
+/* Elements of the kernel that no record explains. */
+struct orphans {
+	const struct guard *guard;
+	struct element *elements; /* ORPHANS_MAX of them */
+	size_t count;
+};
+
+static int
+see_element(const struct element *element, void *data)
+{
+	struct orphans *orphans = data;
+	struct addr source, addr;
+	struct service service;
+	const struct held_pin *pin = NULL;
+	uint32_t sandbox;
+
+	if (!element_read_pin(element, &source, &addr, &service))
+		return 0;
+	sandbox = guard_whose(orphans->guard, &source);
+	if (sandbox != 0)
+		pin = held_find(&orphans->guard->held, sandbox, &addr, service);
+	/* A lapsed record explains flows, not an element. */
+	if ((pin == NULL || pin->expires_ms == 0) &&
+	    orphans->count < ORPHANS_MAX)
+		orphans->elements[orphans->count++] = *element;
+	return 0;
+}
+
+/* A round finds as many as fit; so on until there are no more. A walk that
+ * somebody else's change interrupted is repeated. */
+static int
+drop_orphans(struct helper *helper, const char *set, unsigned int *dropped)
+{
+	struct orphans orphans = { &helper->guard, helper->elements[0], 0 };
+
+	for (int i = 0; i < ROUNDS_MAX; i++) {
+		struct batch batch;
+		int error;
+
+		orphans.count = 0;
+		error = elements_walk(&helper->nft, set, see_element, &orphans);
+		if (error == -EINTR)
+			continue;
+		if (error != 0)
+			return error;
+		batch_begin(&batch, &helper->nft);
+		elements_drop(&batch, set, orphans.elements, orphans.count);
+		error = batch_commit(&batch);
+		*dropped += (unsigned int)orphans.count;
+		if (error != 0 || orphans.count < ORPHANS_MAX)
+			return error;
+	}
+	return -EINTR;
+}
+
+int
+sweep_unexplained(struct helper *helper)
+{
+	struct flows_cut cut = { 0, 0 };
+	unsigned int dropped = 0;
+	int error = drop_orphans(helper, "pins4", &dropped);
+
+	if (error == 0)
+		error = drop_orphans(helper, "pins6", &dropped);
+	if (error == 0)
+		error = flows_cut(&helper->flows, is_unexplained, helper, &cut);
+	if (dropped != 0 || cut.count != 0)
+		log_info("start: %u pins and %u flows that nothing explains "
+			 "were cut",
+		    dropped, cut.count);
+	return error;
+}
