@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * handover - what the resolver is given: open descriptors, and the command
+ * line that names them. It opens nothing of the host by itself but what its
+ * user may.
+ */
+#ifndef SRC_HELPER_HANDOVER_H
+#define SRC_HELPER_HANDOVER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "lib/text/edge_text.h"
+
+#define HANDOVER_ARGS_MAX 1024
+#define HANDOVER_FDS_MAX  512
+/* Descriptors stay above this, so that the child can put the channel at 3. */
+#define HANDOVER_FD_MIN 10
+
+struct handover {
+	char *args[HANDOVER_ARGS_MAX + 1]; /* NULL at the end */
+	size_t arg_count;
+	int fds[HANDOVER_FDS_MAX]; /* to be inherited */
+	size_t fd_count;
+};
+
+struct account {
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Every function: 0, or a message was logged and it is the exit status. */
+
+/* The user of the settings; a number is not a name. */
+int handover_account(const char *user, struct account *ret);
+/* Begins the command line. */
+int handover_begin(struct handover *, const char *resolver);
+/* The very bytes that were parsed, sealed against change. */
+int handover_config(struct handover *, const char *path, const char *bytes,
+    size_t size);
+/* `list: NAME` from the operator's folder, then the package's, and the
+ * public suffixes. zones NULL: the usual two. */
+int handover_files(struct handover *, const struct edge_config *,
+    const char *zones);
+/* UDP sockets in the order of `listen`. */
+int handover_listeners(struct handover *, const struct settings *);
+int handover_status(struct handover *, const struct settings *);
+/* The state directory, and folders and files for events, made and given to
+ * the user. */
+int handover_state(struct handover *, const struct settings *,
+    const struct account *);
+/* Closes this process's copies. */
+void handover_end(struct handover *);
+
+/* For the parts: moves a descriptor up, close-on-exec; -1 and errno. */
+int handover_move(int fd);
+/* Appends an argument made as by printf. */
+int handover_arg(struct handover *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Takes over a descriptor (already moved) for the child. */
+int handover_keep(struct handover *, int fd);
+
+#endif
