@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * helper_driver - plays the resolver's side of the channel, for tests of the
+ * parent alone. namewalld executes it in place of the resolver.
+ *
+ * Beside the configuration file it reads commands, one a line, from the FIFO
+ * `driver.in`, and appends what it does and receives to `driver.out`:
+ *
+ *   hello COUNT | settle | flush SANDBOX
+ *   pin|recall SANDBOX ADDRESS tcp|udp PORT MS
+ *   unpin|flows SANDBOX ADDRESS tcp|udp PORT
+ *   many SANDBOX COUNT MS      pins 198.51.100.0 and up, tcp 443, at once
+ *   raw HEX                    these octets, whatever they are
+ *   exit STATUS
+ *
+ * A response is printed as `OP ID STATUS COUNT`, a notice as
+ * `OP SANDBOX IFINDEX COUNT`. Ids count from 1.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/helper_msg.h"
+#include "lib/require.h"
+
+#define CHANNEL       3
+#define LINE_MAX_SIZE 512
+
+static uint32_t last_id;
+
+_Noreturn void
+require_failed(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "helper_driver: %s:%d: %s\n", file, line, condition);
+	abort();
+}
+
+static void
+send_wire(const void *wire, size_t len)
+{
+	while (send(CHANNEL, wire, len, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+static void
+request(struct helper_msg msg)
+{
+	uint8_t wire[HELPER_MSG_SIZE];
+
+	msg.id = ++last_id;
+	helper_msg_encode(wire, &msg);
+	send_wire(wire, sizeof(wire));
+}
+
+static void
+send_element(uint8_t op, const char *args)
+{
+	char address[64], protocol[8];
+	unsigned int sandbox, port, lifetime = 0;
+	struct helper_msg msg = { .op = op };
+
+	if (sscanf(args, "%u %63s %7s %u %u", &sandbox, address, protocol,
+		&port, &lifetime) < 4 ||
+	    !addr_parse(address, strlen(address), &msg.addr)) {
+		printf("not an element: %s\n", args);
+		return;
+	}
+	msg.sandbox = sandbox;
+	msg.lifetime_ms = lifetime;
+	msg.service.protocol =
+	    strcmp(protocol, "udp") == 0 ? PROTO_UDP : PROTO_TCP;
+	msg.service.port = (uint16_t)port;
+	request(msg);
+}
+
+static void
+send_many(const char *args)
+{
+	unsigned int sandbox, count, lifetime;
+
+	if (sscanf(args, "%u %u %u", &sandbox, &count, &lifetime) != 3)
+		return;
+	for (unsigned int i = 0; i < count; i++) {
+		const uint8_t bytes[4] = { 198, 51, 100, (uint8_t)i };
+
+		request((struct helper_msg){
+		    .op = HELPER_PIN,
+		    .sandbox = sandbox,
+		    .lifetime_ms = lifetime,
+		    .addr = addr_v4(bytes),
+		    .service = { PROTO_TCP, 443 },
+		});
+	}
+}
+
+static void
+send_raw(const char *hex)
+{
+	uint8_t wire[LINE_MAX_SIZE];
+	size_t len = 0;
+	unsigned int octet;
+
+	while (len < sizeof(wire) && sscanf(hex, "%2x", &octet) == 1) {
+		wire[len++] = (uint8_t)octet;
+		hex += 2;
+	}
+	send_wire(wire, len);
+}
+
+static void
+obey(char *line)
+{
+	char *args = strchr(line, ' ');
+
+	line[strcspn(line, "\n")] = '\0';
+	if (args != NULL)
+		*args++ = '\0';
+	else
+		args = line + strlen(line);
+	if (strcmp(line, "hello") == 0)
+		request((struct helper_msg){ .op = HELPER_HELLO,
+		    .count = strtoul(args, NULL, 10) });
+	else if (strcmp(line, "settle") == 0)
+		request((struct helper_msg){ .op = HELPER_SETTLE });
+	else if (strcmp(line, "flush") == 0)
+		request((struct helper_msg){ .op = HELPER_FLUSH,
+		    .sandbox = (uint32_t)strtoul(args, NULL, 10) });
+	else if (strcmp(line, "pin") == 0)
+		send_element(HELPER_PIN, args);
+	else if (strcmp(line, "recall") == 0)
+		send_element(HELPER_RECALL, args);
+	else if (strcmp(line, "unpin") == 0)
+		send_element(HELPER_UNPIN, args);
+	else if (strcmp(line, "flows") == 0)
+		send_element(HELPER_FLOWS, args);
+	else if (strcmp(line, "many") == 0)
+		send_many(args);
+	else if (strcmp(line, "raw") == 0)
+		send_raw(args);
+	else if (strcmp(line, "exit") == 0)
+		exit((int)strtol(args, NULL, 10));
+	else
+		printf("unknown command %s\n", line);
+}
+
+static void
+receive(void)
+{
+	uint8_t wire[HELPER_MSG_SIZE + 1];
+	struct helper_msg msg;
+	ssize_t len = recv(CHANNEL, wire, sizeof(wire), 0);
+
+	if (len <= 0) {
+		printf("hangup\n");
+		exit(EXIT_SUCCESS);
+	}
+	if (!helper_msg_decode(&msg, wire, (size_t)len, false))
+		printf("malformed\n");
+	else if (msg.op >= HELPER_RESET)
+		printf("%s %" PRIu32 " %" PRIu32 " %" PRIu64 "\n",
+		    helper_op_name(msg.op), msg.sandbox, msg.ifindex,
+		    msg.count);
+	else
+		printf("%s %" PRIu32 " %" PRId32 " %" PRIu64 "\n",
+		    helper_op_name(msg.op), msg.id, msg.status, msg.count);
+}
+
+/* The folder of the configuration, by the argument after --config-name. */
+static void
+enter_folder(int argc, char **argv)
+{
+	for (int i = 1; i + 1 < argc; i++) {
+		char *slash;
+
+		if (strcmp(argv[i], "--config-name") != 0)
+			continue;
+		slash = strrchr(argv[i + 1], '/');
+		REQUIRE(slash != NULL);
+		*slash = '\0';
+		REQUIRE(chdir(argv[i + 1]) == 0);
+		*slash = '/';
+	}
+}
+
+static void
+show_start(int argc, char **argv)
+{
+	printf("start uid %u gid %u\n", (unsigned int)getuid(),
+	    (unsigned int)getgid());
+	for (int i = 1; i < argc; i++)
+		printf("arg %s\n", argv[i]);
+	for (int fd = 0; fd < 1024; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			printf("fd %d\n", fd);
+}
+
+int
+main(int argc, char **argv)
+{
+	char line[LINE_MAX_SIZE];
+	FILE *in;
+
+	enter_folder(argc, argv);
+	if (freopen("driver.out", "a", stdout) == NULL)
+		return EXIT_FAILURE;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	show_start(argc, argv);
+	/* Open for writing too, so that it never ends. */
+	in = fdopen(open("driver.in", O_RDWR | O_CLOEXEC), "r");
+	if (in == NULL)
+		return EXIT_FAILURE;
+	setvbuf(in, NULL, _IONBF, 0);
+	for (;;) {
+		struct pollfd fds[] = { { CHANNEL, POLLIN, 0 },
+			{ fileno(in), POLLIN, 0 } };
+
+		if (poll(fds, ARRAY_LEN(fds), -1) < 0)
+			continue;
+		if (fds[0].revents != 0)
+			receive();
+		if (fds[1].revents != 0 &&
+		    fgets(line, sizeof(line), in) != NULL)
+			obey(line);
+	}
+}
