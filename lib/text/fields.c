@@ -464,6 +464,30 @@ bound_print(const struct field *field, int64_t value, char *buf)
 	return buf;
 }
 
+static const char *
+type_name(enum field_type type)
+{
+	switch (type) {
+	case FIELD_MS:
+	case FIELD_SECONDS:
+		return "a duration";
+	case FIELD_RATE:
+		return "a rate";
+	case FIELD_U16:
+	case FIELD_U32:
+	case FIELD_S32:
+		return "a number";
+	case FIELD_OTHER:
+	case FIELD_MAP:
+	case FIELD_LATER:
+	case FIELD_BOOL:
+	case FIELD_PATH:
+	case FIELD_WORD:
+		break;
+	}
+	UNREACHABLE();
+}
+
 static int
 refuse(const char *file, const struct field *field,
     const struct yaml_node *node, struct text_error *ret_error)
@@ -480,8 +504,8 @@ refuse(const char *file, const struct field *field,
 		    "\"%s\" has more than %zu octets", node->text,
 		    field->size - 1);
 	return text_error_at(ret_error, file, node,
-	    "\"%s\" is not from %s to %s; the default is %s", node->text,
-	    bound_print(field, field->min, low),
+	    "\"%s\" is not %s from %s to %s, such as %s", node->text,
+	    type_name(field->type), bound_print(field, field->min, low),
 	    bound_print(field, field->max, high), field->fallback);
 }
 

@@ -135,6 +135,15 @@ is_numeric(const uint8_t *label, uint8_t len)
 	return true;
 }
 
+static bool
+refuse_host(const char *text, size_t len, char *reason)
+{
+	return refuse(reason,
+	    "\"%.*s\" is no host name; write a-z, 0-9, \"-\" and \"_\" "
+	    "between dots",
+	    shown(len), text);
+}
+
 bool
 text_rule_name_check(enum rule_kind kind, const struct dname *name,
     char *ret_reason)
@@ -151,10 +160,7 @@ text_rule_name_check(enum rule_kind kind, const struct dname *name,
 		    "a star stands at the front alone: write \"*.NAME\" for "
 		    "one label more, \"**.NAME\" for any number");
 	if (!dname_is_host(name))
-		return refuse(ret_reason,
-		    "\"%.*s\" is no host name; write a-z, 0-9, \"-\" and "
-		    "\"_\" between dots",
-		    shown(size), text);
+		return refuse_host(text, size, ret_reason);
 	label = dname_label(name, (uint8_t)(name->labels - 1), &len);
 	if (is_numeric(label, len))
 		return refuse(ret_reason,
@@ -184,8 +190,11 @@ text_rule_name_read(const char *text, size_t len, enum rule_kind *ret_kind,
 		text += 2;
 		len -= 2;
 	}
-	if (!text_name_read(text, len, ret, ret_reason) ||
-	    !text_rule_name_check(kind, ret, ret_reason))
+	if (!text_name_read(text, len, ret, ret_reason))
+		return false;
+	if (!dname_is_host(ret) && memchr(text, '*', len) == NULL)
+		return refuse_host(text, len, ret_reason);
+	if (!text_rule_name_check(kind, ret, ret_reason))
 		return false;
 	*ret_kind = kind;
 	return true;

@@ -135,8 +135,8 @@ check_address(struct reader *r, const struct yaml_node *node,
 		    "\"%s\" is never opened; write the address of one host",
 		    node->text);
 	return text_error_at(r->error, r->file, node,
-	    "\"%s\" is in a protected range (%s); add \"private: [\"%s/%u\"]\" "
-	    "to the rule",
+	    "\"%s\" is in a protected range (%s); add private: [\"%s/%u\"] to "
+	    "the rule",
 	    node->text, addr_class_name(class), node->text,
 	    addr->family == 4 ? 32 : 128);
 }

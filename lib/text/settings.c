@@ -379,7 +379,10 @@ read_version(struct reader *r, const struct yaml_node *node)
 {
 	int status = value_kind(r->file, node, YAML_SCALAR, "1", r->error);
 
-	if (status == 0 && (node->quoted || strcmp(node->text, "1") != 0))
+	if (status == 0 && node->quoted)
+		return text_error_at(r->error, r->file, node,
+		    "\"%s\" in quotes is a text; write version: 1", node->text);
+	if (status == 0 && strcmp(node->text, "1") != 0)
 		return text_error_at(r->error, r->file, node,
 		    "version \"%s\" of this format is not known; write "
 		    "version: 1",
@@ -516,7 +519,7 @@ check_order(struct reader *r, const struct yaml_node *root, const char *map,
 	at = yaml_tree_get(in, low);
 	return text_error_at(r->error, r->file,
 	    at != NULL ? at : yaml_tree_get(in, high),
-	    "%s.%s must not be over %s.%s", map, low, map, high);
+	    "%s.%s must not be over %s.%s; set both", map, low, map, high);
 }
 
 static int

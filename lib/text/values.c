@@ -380,7 +380,7 @@ distance(const char *a, const char *b)
 const char *
 text_nearest(const char *text, const char *const *words, size_t count)
 {
-	size_t best = strlen(text) / 2 + 1;
+	size_t best = (strlen(text) + 2) / 3 + 1;
 	const char *nearest = NULL;
 
 	if (strlen(text) > NEAREST_LEN_MAX)

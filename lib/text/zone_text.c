@@ -23,6 +23,10 @@
 #define LABEL_IS(label, len, text) \
 	((len) == sizeof(text) - 1 && memcmp((label), (text), (len)) == 0)
 
+static const char no_soa[] =
+    "no SOA; the first record of a list is one, and its owner is the zone's "
+    "own name";
+
 struct zone_reader {
 	const char *file;
 	struct text_error *error;
@@ -202,62 +206,98 @@ take_record(struct zone_reader *z, const ldns_rr *rr)
 	return add_entry(z, rr, &owner);
 }
 
-static int
-read_records(struct zone_reader *z, FILE *stream, ldns_rdf **origin)
+/* The text of a zone, and how far ldns has read it. */
+struct zone_stream {
+	FILE *stream;
+	const char *bytes;
+	size_t size, pos;
+	uint32_t line; /* at pos */
+	ldns_rdf *origin, *before;
+	uint32_t ttl;
+};
+
+/* Walks to where the next record begins; ldns itself counts lines that are
+ * blank to the record before them. */
+static uint32_t
+next_line(struct zone_stream *in)
 {
-	ldns_rdf *before = NULL;
-	uint32_t ttl = 0;
-	int line = 0, r = 0;
+	bool comment = false;
 
-	while (r == 0 && !feof(stream)) {
-		ldns_rr *rr = NULL;
-		ldns_status status = ldns_rr_new_frm_fp_l(&rr, stream, &ttl,
-		    origin, &before, &line);
+	for (; in->pos < in->size; in->pos++) {
+		char c = in->bytes[in->pos];
 
-		z->line = line > 0 ? (uint32_t)line : 1;
-		if (status == LDNS_STATUS_OK)
-			r = take_record(z, rr);
-		else if (status == LDNS_STATUS_MEM_ERR)
-			r = -ENOMEM;
-		else if (status == LDNS_STATUS_SYNTAX_INCLUDE)
-			r = refuse(z,
-			    "$INCLUDE is not read; put the records "
-			    "into this file");
-		else if (status != LDNS_STATUS_SYNTAX_EMPTY &&
-		    status != LDNS_STATUS_SYNTAX_TTL &&
-		    status != LDNS_STATUS_SYNTAX_ORIGIN)
-			r = refuse(z, ldns_get_errorstr_by_id(status));
-		ldns_rr_free(rr);
+		if (c == ';')
+			comment = true;
+		if (c == '\n') {
+			comment = false;
+			in->line++;
+		} else if (!comment && c != ' ' && c != '\t' && c != '\r') {
+			break;
+		}
 	}
-	if (r == 0 && !z->has_origin)
+	return in->line;
+}
+
+static void
+skip_to(struct zone_stream *in, long pos)
+{
+	for (; pos > 0 && in->pos < (size_t)pos; in->pos++)
+		in->line += in->bytes[in->pos] == '\n';
+}
+
+static int
+read_record(struct zone_reader *z, struct zone_stream *in)
+{
+	ldns_rr *rr = NULL;
+	ldns_status status;
+	long begin = ftell(in->stream), end;
+	int r = 0;
+
+	z->line = next_line(in);
+	if (in->pos == in->size)
+		return 0;
+	status = ldns_rr_new_frm_fp(&rr, in->stream, &in->ttl, &in->origin,
+	    &in->before);
+	if (status == LDNS_STATUS_OK)
+		r = take_record(z, rr);
+	else if (status == LDNS_STATUS_MEM_ERR)
+		r = -ENOMEM;
+	else if (status == LDNS_STATUS_SYNTAX_INCLUDE)
 		r = refuse(z,
-		    "no SOA; the first record of a list is one, and "
-		    "its owner is the zone's own name");
-	ldns_rdf_deep_free(before);
+		    "$INCLUDE is not read; put the records into "
+		    "this file");
+	else if (status != LDNS_STATUS_SYNTAX_EMPTY &&
+	    status != LDNS_STATUS_SYNTAX_TTL &&
+	    status != LDNS_STATUS_SYNTAX_ORIGIN)
+		r = refuse(z, ldns_get_errorstr_by_id(status));
+	ldns_rr_free(rr);
+	end = ftell(in->stream);
+	skip_to(in, end);
+	if (r == 0 && end == begin)
+		r = refuse(z, "a record that cannot be read");
 	return r;
 }
 
-/* ldns counts a line at its end, so the last one gets one too. */
 static int
 read_zone(struct zone_reader *z, const char *bytes, size_t size)
 {
-	char *copy = malloc(size + 1);
-	FILE *stream = NULL;
-	ldns_rdf *origin = ldns_dname_new_frm_str(".");
-	int r = -ENOMEM;
+	struct zone_stream in = { .bytes = bytes, .size = size, .line = 1 };
+	int r = 0;
 
-	if (copy != NULL) {
-		if (size > 0)
-			memcpy(copy, bytes, size);
-		copy[size] = '\n';
-		stream = fmemopen(copy, size + 1, "r");
-	}
-	if (stream != NULL && origin != NULL)
-		r = read_records(z, stream, &origin);
-	ldns_rdf_deep_free(origin);
-	if (stream != NULL)
-		fclose(stream);
-	free(copy);
+	if (size == 0) /* fmemopen() would fail */
+		return refuse(z, no_soa);
+	in.stream = fmemopen((void *)(uintptr_t)bytes, size, "r");
+	in.origin = ldns_dname_new_frm_str(".");
+	if (in.stream == NULL || in.origin == NULL)
+		r = -ENOMEM;
+	while (r == 0 && in.pos < in.size && !feof(in.stream))
+		r = read_record(z, &in);
+	if (r == 0 && !z->has_origin)
+		r = refuse(z, no_soa);
+	ldns_rdf_deep_free(in.before);
+	ldns_rdf_deep_free(in.origin);
+	if (in.stream != NULL)
+		fclose(in.stream);
 	return r;
 }
 

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/require.h"
+#include "lib/text/values.h"
+#include "tests/unit/unit.h"
+
+#define NOT_READ UINT64_MAX
+
+struct quantity {
+	const char *text;
+	uint64_t value; /* NOT_READ: refused */
+};
+
+static void
+check_quantities(const struct quantity *list, size_t count,
+    bool (*parse)(const char *, uint64_t *))
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = 77;
+		bool good = parse(list[i].text, &value);
+
+		ck_assert_msg(good == (list[i].value != NOT_READ), "\"%s\"",
+		    list[i].text);
+		ck_assert_msg(value == (good ? list[i].value : 77), "\"%s\"",
+		    list[i].text);
+	}
+}
+
+START_TEST(durations_have_one_unit)
+{
+	static const struct quantity list[] = { { "5s", 5000 },
+		{ "10m", 600000 }, { "1h", 3600000 }, { "1d", 86400000 },
+		{ "1ms", 1 }, { "0s", 0 }, { "300s", 300000 }, { "", NOT_READ },
+		{ "s", NOT_READ }, { "5", NOT_READ }, { "5S", NOT_READ },
+		{ "5 s", NOT_READ }, { " 5s", NOT_READ }, { "+5s", NOT_READ },
+		{ "-5s", NOT_READ }, { "05s", NOT_READ }, { "5ss", NOT_READ },
+		{ "1h30m", NOT_READ }, { "1.5h", NOT_READ }, { "5w", NOT_READ },
+		{ "9999999999999999999d", NOT_READ },
+		{ "99999999999999999999s", NOT_READ } };
+
+	check_quantities(list, ARRAY_LEN(list), text_duration_ms);
+}
+END_TEST
+
+START_TEST(octets_have_binary_units)
+{
+	static const struct quantity list[] = { { "1B", 1 }, { "1KiB", 1024 },
+		{ "50MiB", 52428800 }, { "2GiB", 2147483648 }, { "0B", 0 },
+		{ "1", NOT_READ }, { "1KB", NOT_READ }, { "1kib", NOT_READ },
+		{ "1 KiB", NOT_READ }, { "1KiB/day", NOT_READ },
+		{ "9999999999999999999GiB", NOT_READ } };
+
+	check_quantities(list, ARRAY_LEN(list), text_octets);
+}
+END_TEST
+
+static bool
+number_1_to_100(const char *text, uint64_t *ret)
+{
+	return text_number(text, 1, 100, ret);
+}
+
+START_TEST(numbers_are_plain_and_in_range)
+{
+	static const struct quantity list[] = { { "1", 1 }, { "100", 100 },
+		{ "0", NOT_READ }, { "101", NOT_READ }, { "007", NOT_READ },
+		{ "0x10", NOT_READ }, { "1e1", NOT_READ }, { "1_0", NOT_READ },
+		{ "", NOT_READ }, { "-1", NOT_READ }, { "+1", NOT_READ },
+		{ "1 ", NOT_READ }, { "18446744073709551617", NOT_READ } };
+
+	check_quantities(list, ARRAY_LEN(list), number_1_to_100);
+}
+END_TEST
+
+START_TEST(endpoints_are_an_address_and_perhaps_a_port)
+{
+	static const struct {
+		const char *text, *addr;
+		uint16_t port; /* 0: refused */
+	} list[] = { { "192.0.2.1", "192.0.2.1", 53 },
+		{ "192.0.2.1@5353", "192.0.2.1", 5353 },
+		{ "2001:db8::1", "2001:db8::1", 53 },
+		{ "2001:DB8::1@65535", "2001:db8::1", 65535 },
+		{ "192.0.2.1@0", "", 0 }, { "192.0.2.1@65536", "", 0 },
+		{ "192.0.2.1@", "", 0 }, { "@53", "", 0 },
+		{ "192.0.2.1@53@53", "", 0 }, { "192.0.2.1:53", "", 0 },
+		{ "192.0.2.1/32", "", 0 }, { "localhost", "", 0 },
+		{ "[2001:db8::1]@53", "", 0 }, { "fe80::1%eth0", "", 0 } };
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		struct endpoint endpoint = { .port = 1 };
+		char text[ADDR_TEXT_MAX];
+		bool good = text_endpoint(list[i].text, 53, &endpoint);
+
+		ck_assert_msg(good == (list[i].port != 0), "%s", list[i].text);
+		ck_assert_uint_eq(endpoint.port, good ? list[i].port : 1);
+		if (!good)
+			continue;
+		addr_print(&endpoint.addr, text);
+		ck_assert_str_eq(text, list[i].addr);
+	}
+}
+END_TEST
+
+START_TEST(the_nearest_word_is_found_where_one_is_near)
+{
+	static const char *const words[] = { "ports", "policies", "pins",
+		"sandboxes", "a-word-that-is-longer-than-anybody-would-type" };
+	static const struct {
+		const char *text, *nearest;
+	} list[] = { { "port", "ports" }, { "prots", "ports" },
+		{ "policy", NULL }, { "polices", "policies" },
+		{ "pin", "pins" }, { "sandboxs", "sandboxes" }, { "x", NULL },
+		{ "", NULL }, { "firewall", NULL },
+		{ "a-word-that-is-longer-than-anybody-would-typ", NULL } };
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		const char *nearest =
+		    text_nearest(list[i].text, words, ARRAY_LEN(words));
+
+		ck_assert_msg((nearest == NULL) == (list[i].nearest == NULL),
+		    "%s: %s", list[i].text, nearest != NULL ? nearest : "none");
+		if (nearest != NULL)
+			ck_assert_str_eq(nearest, list[i].nearest);
+	}
+}
+END_TEST
+
+START_TEST(words_fit_or_are_refused)
+{
+	char text[] = "12345678", buf[9] = "before";
+	struct yaml_node node = { .kind = YAML_SCALAR,
+		.line = 3,
+		.column = 5,
+		.text = text,
+		.len = 8 };
+	struct text_error error;
+
+	ck_assert_int_eq(value_word("f", &node, buf, 8, &error), -EINVAL);
+	ck_assert_str_eq(error.reason, "8 octets; at most 7 are allowed here");
+	ck_assert_str_eq(buf, "before");
+	ck_assert_int_eq(value_word("f", &node, buf, 9, &error), 0);
+	ck_assert_str_eq(buf, "12345678");
+}
+END_TEST
+
+START_TEST(arrays_grow_and_keep_what_they_have)
+{
+	size_t *items = NULL;
+
+	for (size_t i = 0; i < 1000; i++) {
+		items = text_grow(items, i, sizeof(*items));
+		ck_assert_ptr_nonnull(items);
+		items[i] = i;
+	}
+	for (size_t i = 0; i < 1000; i++)
+		ck_assert_uint_eq(items[i], i);
+	ck_assert_ptr_null(text_grow(items, SIZE_MAX / 2 + 1, 16));
+	free(items);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *all;
+	Suite *suite = unit_suite("values", &all);
+
+	tcase_add_test(all, durations_have_one_unit);
+	tcase_add_test(all, octets_have_binary_units);
+	tcase_add_test(all, numbers_are_plain_and_in_range);
+	tcase_add_test(all, endpoints_are_an_address_and_perhaps_a_port);
+	tcase_add_test(all, the_nearest_word_is_found_where_one_is_near);
+	tcase_add_test(all, words_fit_or_are_refused);
+	tcase_add_test(all, arrays_grow_and_keep_what_they_have);
+	return unit_run(suite);
+}
