@@ -326,9 +326,11 @@ is_in_step(const ldns_pkt *pkt, const uint8_t *wire, size_t len)
 	}
 	for (unsigned i = 0; i < ldns_pkt_ancount(pkt); i++) {
 		const ldns_rr *rr = ldns_rr_list_rr(ldns_pkt_answer(pkt), i);
+		struct dname theirs = fuzz_name(ldns_rr_owner(rr)), ours;
 
-		dname_skip(&cursor);
-		if (cursor_u16(&cursor) != (unsigned)ldns_rr_get_type(rr) ||
+		if (!dname_read(&cursor, true, &ours) ||
+		    !dname_equal(&ours, &theirs) ||
+		    cursor_u16(&cursor) != (unsigned)ldns_rr_get_type(rr) ||
 		    cursor_u16(&cursor) != (unsigned)ldns_rr_get_class(rr) ||
 		    cursor_u32(&cursor) != ldns_rr_ttl(rr))
 			return false;
