@@ -11,7 +11,8 @@ trap 'rm -rf "$work"' EXIT
 sources=$(find lib src tests -name '*.[ch]' | sort)
 texts=$(find lib src tests tools docs -name .git -prune -o -type f \
 	! -name '*.pcap' ! -name '*.bin' ! -path '*.in/*' \
-	! -path '*.repro/*' ! -path '*/golden/*' ! -name '*.o' ! -name '*.a' \
+	! -path '*.repro/*' ! -path '*/golden/*' ! -path '*/.deps/*' ! -name '*.[oa]' \
+	! -name '*.log' ! -name '*.trs' \
 	! -name '.*' -print | sort)
 
 # Intended splitting: no name in the tree has a space.
