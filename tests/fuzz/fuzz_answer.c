@@ -87,13 +87,15 @@ lower_ttl(struct model *model, const ldns_rr *rr)
 		model->ttl_s = ttl_s;
 }
 
-/* ldns takes a record whose data ends after any of its fields, or before. */
+/* ldns takes a record whose data ends after any of its fields, or before.
+ * The value of a CAA record may be empty, and then ldns counts no field. */
 static bool
 is_whole(const ldns_rr *rr)
 {
-	return ldns_rr_rd_count(rr) >=
-	    ldns_rr_descriptor_minimum(
-		ldns_rr_descript((uint16_t)ldns_rr_get_type(rr)));
+	uint16_t type = (uint16_t)ldns_rr_get_type(rr);
+	size_t fields = ldns_rr_descriptor_minimum(ldns_rr_descript(type));
+
+	return ldns_rr_rd_count(rr) + (type == DNS_TYPE_CAA ? 1 : 0) >= fields;
 }
 
 /* One step of the chain; false at its end. A fork, or a link without a
