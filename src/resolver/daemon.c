@@ -157,6 +157,7 @@ daemon_rest(struct daemon *d)
 		daemon_pump(d);
 	for (size_t i = 0; i < d->listener_count; i++)
 		listener_flush(&d->listeners[i]);
+	sinks_flush(&d->sinks);
 	control_follow(&d->control);
 	if (d->helper_gone)
 		uv_stop(&d->loop);

@@ -32,7 +32,7 @@ sinks_open(struct sinks *s, const struct settings *settings)
 		s->sinks[i].fd = -1;
 	}
 	s->count = settings->sink_count;
-	s->reopen = true;
+	atomic_store(&s->reopen, true);
 	s->ring = malloc(SINK_RING_SIZE);
 	if (s->ring == NULL)
 		return -ENOMEM;
@@ -63,23 +63,26 @@ mask_of(const struct sinks *s, enum event_kind kind)
 	return (uint8_t)mask;
 }
 
-/* Room for a record, or NULL. *ret_skip is what is lost before the end. */
+/* Room for a record, or NULL. */
 static uint8_t *
 find_room(struct sinks *s, size_t size, size_t used_max)
 {
-	size_t tail = (s->head + s->used) % SINK_RING_SIZE;
-	size_t to_end = SINK_RING_SIZE - tail;
-	struct sink_record gap = { .size = (uint32_t)to_end, .skip = 1 };
+	size_t used = atomic_load(&s->used) + s->pending;
+	size_t to_end = SINK_RING_SIZE - s->tail;
 	size_t wanted = to_end < size ? to_end + size : size;
+	struct sink_record gap = { .size = (uint32_t)to_end, .skip = 1 };
+	uint8_t *room;
 
-	if (s->used + wanted > used_max)
+	if (used + wanted > used_max)
 		return NULL;
 	if (to_end < size) {
-		memcpy(s->ring + tail, &gap, sizeof(gap));
-		tail = 0;
+		memcpy(s->ring + s->tail, &gap, sizeof(gap));
+		s->tail = 0;
 	}
-	s->used += wanted;
-	return s->ring + tail;
+	room = s->ring + s->tail;
+	s->tail = (s->tail + size) % SINK_RING_SIZE;
+	s->pending += wanted;
+	return room;
 }
 
 void
@@ -94,28 +97,45 @@ sinks_put(struct sinks *s, enum event_kind kind, const char *line, size_t len)
 		return;
 	REQUIRE(len <= EVENT_LINE_MAX);
 	record.size = (uint32_t)(sizeof(record) + ((len + 7) & ~(size_t)7));
-	(void)pthread_mutex_lock(&s->lock);
 	room = find_room(s, record.size, alert ? SINK_RING_SIZE : ORDINARY_MAX);
-	if (room != NULL) {
-		memcpy(room, &record, sizeof(record));
-		memcpy(room + sizeof(record), line, len);
-		if (s->waiting)
-			(void)pthread_cond_signal(&s->filled);
-	}
-	(void)pthread_mutex_unlock(&s->lock);
-	if (room == NULL)
+	if (room == NULL) {
 		atomic_fetch_add(alert ? &s->dropped_alerts
 				       : &s->dropped_events,
 		    1);
+		return;
+	}
+	memcpy(room, &record, sizeof(record));
+	memcpy(room + sizeof(record), line, len);
+}
+
+/* The writer says that it waits before it looks a last time for lines; here
+ * lines come before the look whether it waits: one of the two sees the
+ * other. */
+static void
+wake_writer(struct sinks *s)
+{
+	if (!atomic_load(&s->waiting))
+		return;
+	(void)pthread_mutex_lock(&s->lock);
+	(void)pthread_cond_signal(&s->filled);
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+void
+sinks_flush(struct sinks *s)
+{
+	if (s->pending == 0)
+		return;
+	atomic_fetch_add(&s->used, s->pending);
+	s->pending = 0;
+	wake_writer(s);
 }
 
 void
 sinks_reopen(struct sinks *s)
 {
-	(void)pthread_mutex_lock(&s->lock);
-	s->reopen = true;
-	(void)pthread_cond_signal(&s->filled);
-	(void)pthread_mutex_unlock(&s->lock);
+	atomic_store(&s->reopen, true);
+	wake_writer(s);
 }
 
 void
@@ -126,10 +146,9 @@ sinks_close(struct sinks *s)
 	if (!s->running)
 		return;
 	s->running = false;
-	(void)pthread_mutex_lock(&s->lock);
-	s->stopping = true;
-	(void)pthread_cond_signal(&s->filled);
-	(void)pthread_mutex_unlock(&s->lock);
+	sinks_flush(s);
+	atomic_store(&s->stopping, true);
+	wake_writer(s);
 	(void)clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec++;
 	if (pthread_timedjoin_np(s->thread, NULL, &until) != 0) {

@@ -33,11 +33,14 @@ struct sinks {
 	uint16_t count;
 	pthread_t thread;
 	bool running;
-	pthread_mutex_t lock; /* guards what follows, held for moments */
+	uint8_t *ring; /* records: sink_ring.h */
+	size_t tail, pending; /* the loop's: where to put, not yet published */
+	size_t head; /* the writer's */
+	atomic_size_t used; /* octets that are the writer's to take */
+	/* The writer says that it sleeps; only then is the lock taken. */
+	pthread_mutex_t lock;
 	pthread_cond_t filled;
-	uint8_t *ring; /* records: length, mask of sinks, line */
-	size_t head, used;
-	bool waiting, stopping, reopen;
+	atomic_bool waiting, stopping, reopen;
 	/* Written by either side, read for status. */
 	atomic_uint_fast64_t dropped_events, dropped_alerts, write_errors;
 };
@@ -46,8 +49,10 @@ struct sinks {
  * logged and tried again with each reopening, but not an error: a sandbox
  * must not lose its resolver to a full log disk. */
 int sinks_open(struct sinks *, const struct settings *);
-/* Hands a line to all sinks that want its kind. Never blocks. */
+/* Puts a line for all sinks that want its kind. Never blocks. */
 void sinks_put(struct sinks *, enum event_kind, const char *line, size_t len);
+/* Hands on what was put since the last time, with one wake-up at most. */
+void sinks_flush(struct sinks *);
 /* The files were rotated. */
 void sinks_reopen(struct sinks *);
 /* Waits up to a second for what is in the ring to be written, ends the

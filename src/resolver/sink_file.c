@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/resolver/log.h"
@@ -21,6 +22,9 @@
 #include "src/resolver/sink_ring.h"
 
 #define WRITE_LINES_MAX 64
+/* How long lines are let gather once there is one: a wake-up and a write for
+ * each would cost more than the question did. */
+#define GATHER_NS 5000000
 
 struct batch {
 	struct sink_record record[WRITE_LINES_MAX];
@@ -57,11 +61,12 @@ open_sink(struct sink *sink)
 static void
 collect(struct sinks *s, struct batch *batch)
 {
+	size_t used = atomic_load(&s->used);
 	size_t at = s->head;
 
 	batch->count = 0;
 	batch->size = 0;
-	while (batch->count < WRITE_LINES_MAX && batch->size < s->used) {
+	while (batch->count < WRITE_LINES_MAX && batch->size < used) {
 		struct sink_record *record = &batch->record[batch->count];
 
 		memcpy(record, s->ring + at, sizeof(*record));
@@ -73,26 +78,35 @@ collect(struct sinks *s, struct batch *batch)
 	}
 }
 
+static bool
+is_idle(struct sinks *s)
+{
+	return atomic_load(&s->used) == 0 && !atomic_load(&s->stopping) &&
+	    !atomic_load(&s->reopen);
+}
+
 /* Waits for lines. False: stop, everything is written. */
 static bool
-wait_for_lines(struct sinks *s, struct batch *batch)
+wait_for_lines(struct sinks *s)
 {
-	bool reopen, more;
+	const struct timespec gather = { .tv_nsec = GATHER_NS };
+	bool slept = false;
 
 	(void)pthread_mutex_lock(&s->lock);
-	while (s->used == 0 && !s->stopping && !s->reopen) {
-		s->waiting = true;
+	atomic_store(&s->waiting, true);
+	while (is_idle(s)) {
 		(void)pthread_cond_wait(&s->filled, &s->lock);
-		s->waiting = false;
+		slept = true;
 	}
-	reopen = s->reopen;
-	s->reopen = false;
-	collect(s, batch);
-	more = batch->size > 0 || !s->stopping;
+	atomic_store(&s->waiting, false);
 	(void)pthread_mutex_unlock(&s->lock);
-	for (uint16_t i = 0; reopen && i < s->count; i++)
-		open_sink(&s->sinks[i]);
-	return more;
+	if (slept && !atomic_load(&s->stopping))
+		(void)nanosleep(&gather, NULL);
+	if (atomic_exchange(&s->reopen, false)) {
+		for (uint16_t i = 0; i < s->count; i++)
+			open_sink(&s->sinks[i]);
+	}
+	return !atomic_load(&s->stopping) || atomic_load(&s->used) > 0;
 }
 
 /* 0 once everything is out, or a negative errno. */
@@ -153,13 +167,12 @@ sink_writer(void *arg)
 	struct sinks *s = arg;
 	struct batch batch;
 
-	while (wait_for_lines(s, &batch)) {
+	while (wait_for_lines(s)) {
+		collect(s, &batch);
 		for (uint16_t i = 0; i < s->count; i++)
 			write_to(s, i, &batch);
-		(void)pthread_mutex_lock(&s->lock);
 		s->head = (s->head + batch.size) % SINK_RING_SIZE;
-		s->used -= batch.size;
-		(void)pthread_mutex_unlock(&s->lock);
+		atomic_fetch_sub(&s->used, batch.size);
 	}
 	for (uint16_t i = 0; i < s->count; i++) {
 		if (s->sinks[i].setting.kind == SINK_FILE &&
