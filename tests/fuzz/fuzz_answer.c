@@ -10,6 +10,7 @@
  *    sections behind the answers;
  *  - we refuse pointers that do not lead backwards: where we alone find
  *    fault, ldns writes the message anew and the result must agree then.
+ * The same is done where ldns has lost step (see is_in_step()).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,19 @@ lower_ttl(struct model *model, const ldns_rr *rr)
 		model->ttl_s = ttl_s;
 }
 
-/* One step of the chain; false at its end. A fork makes it endless. */
+/* ldns takes a record whose data ends after any of its fields, or before.
+ * The value of a CAA record may be empty, and then ldns counts no field. */
+static bool
+is_whole(const ldns_rr *rr)
+{
+	uint16_t type = (uint16_t)ldns_rr_get_type(rr);
+	size_t fields = ldns_rr_descriptor_minimum(ldns_rr_descript(type));
+
+	return ldns_rr_rd_count(rr) + (type == DNS_TYPE_CAA ? 1 : 0) >= fields;
+}
+
+/* One step of the chain; false at its end. A fork, or a link without a
+ * target, makes it endless. */
 static bool
 step(struct model *model, const ldns_rr_list *list)
 {
@@ -98,6 +111,10 @@ step(struct model *model, const ldns_rr_list *list)
 
 		if (!is_of(rr, &model->end, DNS_TYPE_CNAME))
 			continue;
+		if (!is_whole(rr)) {
+			model->links = 100;
+			return true;
+		}
 		struct dname name = fuzz_name(ldns_rr_rdf(rr, 0));
 		if (found++ > 0 && !dname_equal(&name, &target))
 			model->links = 100;
@@ -144,7 +161,7 @@ rebuild(const ldns_rr *rr, struct cursor *out)
 		}
 	}
 	AGREE(!out->error);
-	return ldns_rr_rd_count(rr) > 0;
+	return ldns_rr_rd_count(rr) > 0; /* of TXT none is enough for ldns */
 }
 
 /* A tag of a CAA record is of letters and digits, which ldns leaves open. */
@@ -195,6 +212,8 @@ take_records(struct model *model, const ldns_rr_list *list,
 
 		if (!is_of(rr, &model->end, type))
 			continue;
+		if (!is_whole(rr))
+			return ANSWER_BOGUS;
 		lower_ttl(model, rr);
 		if (type == DNS_TYPE_A || type == DNS_TYPE_AAAA)
 			take_addr(model, ldns_rr_rdf(rr, 0));
@@ -292,6 +311,36 @@ vet(struct answer *answer, const struct asked *asked, const uint8_t *wire,
 	    &asked->ranges, &rng, wire, len);
 }
 
+/*
+ * Whether ldns has read the records that are there: of types with data of a
+ * fixed size it takes that size, whatever the record says, and goes on from
+ * the wrong place.
+ */
+static bool
+is_in_step(const ldns_pkt *pkt, const uint8_t *wire, size_t len)
+{
+	struct cursor cursor = cursor_read_of(wire, len);
+
+	cursor_skip(&cursor, DNS_HEADER_SIZE);
+	for (unsigned i = 0; i < ldns_pkt_qdcount(pkt); i++) {
+		dname_skip(&cursor);
+		cursor_skip(&cursor, 4);
+	}
+	for (unsigned i = 0; i < ldns_pkt_ancount(pkt); i++) {
+		const ldns_rr *rr = ldns_rr_list_rr(ldns_pkt_answer(pkt), i);
+		struct dname theirs = fuzz_name(ldns_rr_owner(rr)), ours;
+
+		if (!dname_read(&cursor, true, &ours) ||
+		    !dname_equal(&ours, &theirs) ||
+		    cursor_u16(&cursor) != (unsigned)ldns_rr_get_type(rr) ||
+		    cursor_u16(&cursor) != (unsigned)ldns_rr_get_class(rr) ||
+		    cursor_u32(&cursor) != ldns_rr_ttl(rr))
+			return false;
+		cursor_skip(&cursor, cursor_u16(&cursor));
+	}
+	return !cursor.error;
+}
+
 /* Once more with the message as ldns would have written it. */
 static void
 compare_rewritten(struct answer *answer, const struct asked *asked,
@@ -346,7 +395,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memset(wire + DNS_OFFSET_NSCOUNT, 0, 4);
 	if (ldns_wire2pkt(&pkt, wire, size - 1) == LDNS_STATUS_OK &&
-	    !compare(&answer, &asked, pkt))
+	    !(is_in_step(pkt, wire, size - 1) && compare(&answer, &asked, pkt)))
 		compare_rewritten(&answer, &asked, pkt);
 	ldns_pkt_free(pkt);
 	free(wire);

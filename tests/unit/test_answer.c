@@ -402,6 +402,20 @@ START_TEST(address_sizes)
 }
 END_TEST
 
+/* One that is broken spoils those before it too. */
+START_TEST(broken_after_good)
+{
+	respond("a", 1);
+	add_a("a", 60, 1);
+	wire_record(&w, 1, "a", 1, 60, "\300\0\2", 3);
+	ck_assert_int_eq(vet("a", 1), ANSWER_BOGUS);
+	respond("a", 16);
+	wire_record(&w, 1, "a", 16, 60, "\1x", 2);
+	wire_record(&w, 1, "a", 16, 60, "\2x", 2);
+	ck_assert_int_eq(vet("a", 16), ANSWER_BOGUS);
+}
+END_TEST
+
 START_TEST(duplicates)
 {
 	respond("a", 1);
@@ -575,6 +589,7 @@ static const struct {
 	{ 33, "\0\1\0\2\1\273\0\0", 8, NULL, 0 },
 	{ 257, "\200\5issueca.example", 17, "\200\5issueca.example", 17 },
 	{ 257, "\0\1x", 3, "\0\1x", 3 },
+	{ 257, "\0\1xv", 4, "\0\1xv", 4 },
 	{ 257, "\0\0x", 3, NULL, 0 },
 	{ 257, "\0\2x", 3, NULL, 0 },
 	{ 257, "\0\2x-y", 5, NULL, 0 },
@@ -794,6 +809,7 @@ main(void)
 	tcase_add_test(all, compressed);
 	tcase_add_test(all, alias_data);
 	tcase_add_test(all, address_sizes);
+	tcase_add_test(all, broken_after_good);
 	tcase_add_test(all, duplicates);
 	tcase_add_test(all, ttls);
 	tcase_add_test(all, random_choice);

@@ -156,6 +156,11 @@ START_TEST(opt_that_is_none)
 	start_query(1);
 	wire_record(&w, 3, "a", 41, 0, "", 0);
 	ck_assert_int_eq(parse(), DENIAL_MALFORMED);
+	start_query(1);
+	wire_opt(&w, 1232, 0, "", 0);
+	w.buf[w.len - 11] = 1;
+	ck_assert_int_eq(parse(), DENIAL_MALFORMED);
+	ck_assert(!q.edns);
 	/* Another type. */
 	start_query(1);
 	wire_record(&w, 3, "", 1, 0, "\1\2\3\4", 4);

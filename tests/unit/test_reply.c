@@ -237,6 +237,24 @@ START_TEST(records_truncated)
 }
 END_TEST
 
+/* More than we announce ourselves is sent to nobody. */
+START_TEST(records_over_our_size)
+{
+	uint8_t addrs;
+
+	ask_of(17, 16, 4096);
+	answer_records(16, 32, 32);
+	size_t len = reply_build(buf, sizeof(buf), &q, &answer, 7, &addrs);
+	ck_assert_uint_le(len, 1232);
+	check_head(len, 0x8390, (1232 - 33 - 11) / 44, 0);
+	/* Over TCP there is nothing else to ask by: never TC. */
+	q.over_tcp = true;
+	len = reply_build(buf, 1000, &q, &answer, 7, &addrs);
+	ck_assert_uint_le(len, 1000);
+	check_head(len, 0x8190, (1000 - 33 - 11) / 44, 0);
+}
+END_TEST
+
 /* Everything that an answer can hold, for the longest name, over TCP. */
 START_TEST(records_most)
 {
@@ -375,6 +393,8 @@ START_TEST(denial_of_fragments)
 	ck_assert_int_eq(question_parse(&q, w.buf, w.len), DENIAL_OPCODE);
 	size_t len = deny(DENIAL_OPCODE, NULL, TELL_FULL);
 	ck_assert_uint_eq(check_head(len, 0xa984, 0, 0), len);
+	len = deny(DENIAL_UNLISTED, NULL, TELL_FULL);
+	ck_assert_uint_eq(check_head(len, 0xa983, 0, 0), len);
 	w.len = 11;
 	ck_assert_int_eq(question_parse(&q, w.buf, w.len), DENIAL_DROP);
 	ck_assert_uint_eq(deny(DENIAL_MALFORMED, NULL, TELL_FULL), 0);
@@ -438,6 +458,7 @@ main(void)
 	tcase_add_test(all, addresses_for_every_length);
 	tcase_add_test(all, records);
 	tcase_add_test(all, records_truncated);
+	tcase_add_test(all, records_over_our_size);
 	tcase_add_test(all, records_most);
 	tcase_add_test(all, denial_plain);
 	tcase_add_test(all, denial_tells);
