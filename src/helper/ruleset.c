@@ -396,12 +396,13 @@ commit_table(struct work *work, const struct member *members, size_t count,
 }
 
 /* A table can be kept when it is of the kind that this kernel gives us, and
- * was not switched off. */
+ * was not switched off. One whose owner died is owned by nobody. */
 static bool
 can_keep(const struct ruleset *ruleset, const struct survey *survey)
 {
 	return survey->exists && !survey->overflow &&
-	    survey->flags == (ruleset->owned ? TABLE_OWNED : 0);
+	    (survey->flags & ~TABLE_OWNER) ==
+	    (ruleset->owned ? TABLE_PERSIST : 0);
 }
 
 static bool
