@@ -11,7 +11,8 @@
 static const char suffixes[] = "// VERSION: 2026-11-30_00-00-00_UTC\n"
 			       "com\nnet\norg\nuk\nco.uk\n"
 			       "*.ck\n!www.ck\n"
-			       "github.io\ns3.amazonaws.com\n";
+			       "github.io\ngithubusercontent.com\n"
+			       "s3.amazonaws.com\n";
 
 static const char small[] = "$TTL 60\n"
 			    "small.invalid. SOA . . 1 2 3 4 5\n"
@@ -37,13 +38,19 @@ text_file(const char *name, const char *path, const char *bytes)
 	return file;
 }
 
+struct text_file
+fixture_suffixes(void)
+{
+	return text_file("suffixes", "suffixes.dat", suffixes);
+}
+
 int
 fixture_read(struct config **ret, const char *name, const char *bytes,
     size_t size, struct text_error *ret_error)
 {
 	static const uint8_t secret[16] = { 1, 2, 3 };
 	struct text_file files[] = {
-		text_file("suffixes", "suffixes.dat", suffixes),
+		fixture_suffixes(),
 		text_file("zone:small", "small.zone", small),
 		text_file("zone:blocks", "blocks.zone", blocks),
 		text_file("zone:broken", "broken.zone", broken),

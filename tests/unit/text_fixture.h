@@ -12,6 +12,8 @@
 
 #include "lib/text/policy_text.h"
 
+/* The suffix list alone. */
+struct text_file fixture_suffixes(void);
 /* config_read() with these files beside. */
 int fixture_read(struct config **ret, const char *name, const char *bytes,
     size_t size, struct text_error *ret_error);
