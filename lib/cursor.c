@@ -201,8 +201,11 @@ cursor_put_bytes(struct cursor *c, const void *src, size_t n)
 void
 cursor_put_text(struct cursor *c, const char *text)
 {
-	for (; *text != '\0'; text++)
-		cursor_put_u8(c, (uint8_t)*text);
+	size_t len = 0;
+
+	while (text[len] != '\0')
+		len++;
+	cursor_put_bytes(c, text, len);
 }
 
 void

@@ -61,6 +61,18 @@ put_escape(struct cursor *c, uint32_t point)
 		cursor_put_u8(c, (uint8_t)hex[point >> shift & 0xf]);
 }
 
+/* How many octets at the start stand for themselves: most text is all so. */
+static size_t
+plain_len(const uint8_t *s, size_t left)
+{
+	size_t len = 0;
+
+	while (len < left && s[len] >= 0x20 && s[len] < 0x7f && s[len] != '"' &&
+	    s[len] != '\\')
+		len++;
+	return len;
+}
+
 void
 json_put_string(struct cursor *c, const char *text, size_t len)
 {
@@ -71,6 +83,11 @@ json_put_string(struct cursor *c, const char *text, size_t len)
 	for (size_t at = 0; at < len; at += size) {
 		uint32_t point;
 
+		size = plain_len(s + at, len - at);
+		if (size > 0) {
+			cursor_put_bytes(c, s + at, size);
+			continue;
+		}
 		size = read_utf8(s + at, len - at, &point);
 		if (size == 0) {
 			cursor_put_text(c, REPLACEMENT);
