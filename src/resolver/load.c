@@ -77,23 +77,24 @@ read_files(const struct load_file *files, size_t count, struct text_file *texts)
 }
 
 int
-load_config(struct config **ret, int config_fd, const char *config_path,
-    const struct load_file *files, size_t file_count, const uint8_t secret[16],
-    struct text_error *ret_error)
+load_config(struct config **ret, const struct load_source *source,
+    const uint8_t secret[16], struct text_error *ret_error)
 {
-	struct text_file *texts = calloc(file_count + 1, sizeof(*texts));
+	size_t count = source->file_count;
+	struct text_file *texts = calloc(count + 1, sizeof(*texts));
 	char *bytes = NULL;
 	size_t size = 0;
 	int r = -ENOMEM;
 
 	if (texts != NULL)
-		r = read_whole(config_fd, config_path, &bytes, &size);
+		r = read_whole(source->config_fd, source->config_path, &bytes,
+		    &size);
 	if (r == 0)
-		r = read_files(files, file_count, texts);
+		r = read_files(source->files, count, texts);
 	if (r == 0)
-		r = config_read(ret, config_path, bytes, size, texts,
-		    file_count, secret, ret_error);
-	for (size_t i = 0; texts != NULL && i < file_count; i++)
+		r = config_read(ret, source->config_path, bytes, size, texts,
+		    count, secret, ret_error);
+	for (size_t i = 0; texts != NULL && i < count; i++)
 		free((void *)(uintptr_t)texts[i].bytes);
 	free(texts);
 	free(bytes);

@@ -19,10 +19,16 @@ struct load_file {
 	int fd;
 };
 
+struct load_source {
+	int config_fd;
+	const char *config_path;
+	struct load_file files[LOAD_FILES_MAX];
+	size_t file_count;
+};
+
 /* 0; -EINVAL for a configuration that is wrong, with *ret_error; another
  * negative errno, logged. Descriptors stay open. */
-int load_config(struct config **ret, int config_fd, const char *config_path,
-    const struct load_file *files, size_t file_count, const uint8_t secret[16],
-    struct text_error *ret_error);
+int load_config(struct config **ret, const struct load_source *,
+    const uint8_t secret[16], struct text_error *ret_error);
 
 #endif

@@ -30,10 +30,7 @@ enum exit_code {
 
 struct arguments {
 	struct daemon_fds fds;
-	int config_fd;
-	const char *config_path;
-	struct load_file files[LOAD_FILES_MAX];
-	size_t file_count;
+	struct load_source source;
 };
 
 _Noreturn void
@@ -89,12 +86,12 @@ read_nonblocking_fd(const char *text, int *ret)
 static bool
 read_file(struct arguments *args, const char *text)
 {
-	struct load_file *file = &args->files[args->file_count];
+	struct load_file *file = &args->source.files[args->source.file_count];
 	const char *fd = strchr(text, '=');
 	const char *path = fd != NULL ? strchr(fd + 1, '=') : NULL;
 	char number[16];
 
-	if (path == NULL || args->file_count == LOAD_FILES_MAX ||
+	if (path == NULL || args->source.file_count == LOAD_FILES_MAX ||
 	    (size_t)(fd - text) >= sizeof(file->name) ||
 	    (size_t)(path - fd) > sizeof(number) ||
 	    strlen(path + 1) >= sizeof(file->path))
@@ -104,7 +101,7 @@ read_file(struct arguments *args, const char *text)
 	(void)snprintf(file->name, sizeof(file->name), "%.*s", (int)(fd - text),
 	    text);
 	(void)snprintf(file->path, sizeof(file->path), "%s", path + 1);
-	args->file_count++;
+	args->source.file_count++;
 	return read_fd(number, &file->fd);
 }
 
@@ -117,9 +114,9 @@ read_option(struct arguments *args, int option, const char *value)
 	case 'h':
 		return read_nonblocking_fd(value, &fds->helper);
 	case 'c':
-		return read_fd(value, &args->config_fd);
+		return read_fd(value, &args->source.config_fd);
 	case 'n':
-		args->config_path = value;
+		args->source.config_path = value;
 		return true;
 	case 'f':
 		return read_file(args, value);
@@ -166,8 +163,8 @@ read_arguments(struct arguments *args, int argc, char **argv)
 	/* Descriptors 0 to 2 cannot be named, so 0 is "not given". */
 	return optind == argc && args->fds.helper != 0 &&
 	    args->fds.status != 0 && args->fds.state != 0 &&
-	    args->fds.listen_count > 0 && args->config_fd != 0 &&
-	    args->config_path != NULL;
+	    args->fds.listen_count > 0 && args->source.config_fd != 0 &&
+	    args->source.config_path != NULL;
 }
 
 static int
@@ -180,8 +177,7 @@ load(const struct arguments *args, struct config **ret)
 	if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret))
 		return EXIT_ENVIRONMENT;
 	memset(&error, 0, sizeof(error));
-	r = load_config(ret, args->config_fd, args->config_path, args->files,
-	    args->file_count, secret, &error);
+	r = load_config(ret, &args->source, secret, &error);
 	if (r == 0)
 		return 0;
 	if (r != -EINVAL) {
@@ -197,9 +193,9 @@ load(const struct arguments *args, struct config **ret)
 static void
 close_loaded(const struct arguments *args)
 {
-	(void)close(args->config_fd);
-	for (size_t i = 0; i < args->file_count; i++)
-		(void)close(args->files[i].fd);
+	(void)close(args->source.config_fd);
+	for (size_t i = 0; i < args->source.file_count; i++)
+		(void)close(args->source.files[i].fd);
 }
 
 int
