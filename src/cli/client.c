@@ -128,10 +128,9 @@ status_of(const char *code)
 		{ "not-yet", CLI_USAGE },
 		{ "usage", CLI_USAGE },
 		{ "unknown-command", CLI_USAGE },
-		{ "bad-command", CLI_USAGE },
 		{ "unknown-sandbox", CLI_USAGE },
-		{ "not-ready", CLI_ENVIRONMENT },
-		{ "busy", CLI_ENVIRONMENT },
+		{ "bad-name", CLI_USAGE },
+		{ "bad-type", CLI_USAGE },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
