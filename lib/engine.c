@@ -32,6 +32,17 @@ enum fate {
 static void pin(struct engine *, uint64_t id, struct query *);
 static void reply(struct engine *, uint64_t id, struct query *);
 
+/* A grace that the cap has no room for is cut, so that there is something
+ * left to tell: two seconds, of which one may pass until it is told. */
+static void
+fit_grace(struct engine_settings *set)
+{
+	uint32_t most_ms = set->pin_cap_ms > 2000 ? set->pin_cap_ms - 2000 : 0;
+
+	if (set->pin_grace_ms > most_ms)
+		set->pin_grace_ms = most_ms;
+}
+
 int
 engine_init(struct engine *e, const struct engine_limits *limits,
     struct arena *arena, const uint8_t seed[32])
@@ -40,6 +51,7 @@ engine_init(struct engine *e, const struct engine_limits *limits,
 
 	memset(e, 0, sizeof(*e));
 	e->limits = *limits;
+	fit_grace(&e->limits.settings);
 	e->settling = true;
 	rng_init(&e->rng, seed);
 	rng_bytes(&e->rng, secret, sizeof(secret));

@@ -16,6 +16,8 @@
  */
 #define SLACK_MS 1000
 
+#define LEAST_TTL_MS 1000
+
 static struct pin_element
 element_of(const struct query *q, uint8_t addr, uint8_t service)
 {
@@ -41,6 +43,12 @@ lesser(uint64_t a, uint64_t b)
 	uint64_t less = a < b ? a : b;
 
 	return less > UINT32_MAX ? UINT32_MAX : (uint32_t)less;
+}
+
+static uint64_t
+greater(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 /* Asks for one element unless the kernel holds it long enough already. Where
@@ -78,12 +86,12 @@ void
 engine_hold(struct engine *e, uint64_t id, struct query *q)
 {
 	const struct engine_settings *set = &e->limits.settings;
-	uint64_t ttl_ms = (uint64_t)engine_ttl_left(e, q) * 1000;
-	uint64_t base_ms =
-	    ttl_ms > set->pin_floor_ms ? ttl_ms : set->pin_floor_ms;
-	uint64_t need_ms = q->answer_until_ms > e->now_ms + 1000
-	    ? q->answer_until_ms - e->now_ms
-	    : 1000;
+	/* A TTL of a second can still be told when the last ack is in. */
+	uint64_t least_ms = LEAST_TTL_MS + set->pin_ms;
+	uint64_t base_ms = greater((uint64_t)engine_ttl_left(e, q) * 1000,
+	    greater(set->pin_floor_ms, least_ms));
+	uint64_t left_ms =
+	    q->answer_until_ms > e->now_ms ? q->answer_until_ms - e->now_ms : 0;
 	struct pin_wish wish = {
 		.name = &q->question.name,
 		.verdict = &q->verdict,
@@ -92,11 +100,11 @@ engine_hold(struct engine *e, uint64_t id, struct query *q)
 		    base_ms + set->pin_grace_ms + SLACK_MS, set->pin_cap_ms),
 	};
 
-	/* To the millisecond: a cached answer finds its pins held. */
-	need_ms += set->pin_grace_ms;
-	if (need_ms < set->pin_floor_ms)
-		need_ms = set->pin_floor_ms;
-	wish.need_ms = lesser(need_ms, wish.lifetime_ms);
+	/* To the millisecond, so that a cached answer finds its pins held. */
+	wish.need_ms =
+	    lesser(greater(greater(left_ms, least_ms) + set->pin_grace_ms,
+		       set->pin_floor_ms),
+		wish.lifetime_ms);
 	q->need_until_ms = e->now_ms + wish.need_ms;
 	for (uint8_t i = 0; i < q->answer.addr_count; i++) {
 		for (uint8_t s = 0; s < q->verdict.service_count; s++) {
@@ -170,7 +178,7 @@ engine_keep_held(struct engine *e, struct query *q)
 {
 	uint32_t grace_ms = e->limits.settings.pin_grace_ms;
 	uint32_t ttl_s = engine_ttl_left(e, q);
-	uint64_t end_ms = DEADLINE_NEVER, left_s;
+	uint64_t end_ms = DEADLINE_NEVER;
 	uint8_t i = 0;
 
 	if (e->helper_lost)
@@ -178,7 +186,8 @@ engine_keep_held(struct engine *e, struct query *q)
 	while (i < q->answer.addr_count) {
 		uint64_t until = held_until(e, q, i);
 
-		if (until < q->need_until_ms || until <= e->now_ms) {
+		if (until < q->need_until_ms ||
+		    until < e->now_ms + LEAST_TTL_MS + grace_ms) {
 			answer_drop_addr(&q->answer, i);
 			continue;
 		}
@@ -191,9 +200,5 @@ engine_keep_held(struct engine *e, struct query *q)
 						    : DENIAL_UNPINNED;
 		return 0;
 	}
-	left_s = end_ms - e->now_ms > grace_ms
-	    ? (end_ms - e->now_ms - grace_ms) / 1000
-	    : 0;
-	ttl_s = lesser(ttl_s, left_s);
-	return ttl_s == 0 ? 1 : ttl_s;
+	return lesser(ttl_s, (end_ms - e->now_ms - grace_ms) / 1000);
 }

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * policy_model - a handful of rules, of which each policy has some, and a
+ * matcher on text that has nothing in common with the core's.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/require.h"
+#include "tests/sim/world.h"
+
+static const struct sim_rule rules[] = {
+	{ "www.example.com", false, "ports tcp/443 tcp/80" },
+	{ "api.example.com", false, "" },
+	{ "v4.example.com", false, "ports tcp/22 tcp/443 udp/443" },
+	{ "a.shared.example", false, "" },
+	{ "b.shared.example", false, "ports tcp/443 tcp/80" },
+	{ "*.pages.example.net", false, "" },
+	{ "bad.pages.example.net", true, "" },
+	{ "**.deep.example.org", false, "ports udp/443 tcp/443" },
+	{ "**.x.deep.example.org", true, "" },
+	{ "top.example.org", false, "" },
+	{ "leaf.top.example.org", false, "" },
+	{ "fixed.example.com", false, "addresses 192.0.2.77 2001:db8::77" },
+	{ "db.corp.example", false, "ports tcp/5432 private 10.5.0.0/24" },
+	{ "big.example.com", false, "" },
+	{ "txt.example.com", false, "types A AAAA TXT MX" },
+};
+
+_Static_assert(ARRAY_LEN(rules) <= SIM_RULES, "a policy has a place for each");
+
+static const char *const profiles[2] = { "agent", "ci" };
+/* The profile of each sandbox; 0 is nobody. */
+static const uint8_t profile_of[SIM_SANDBOXES + 1] = { 0, 0, 1, 0 };
+
+void
+policy_model_draw(struct world *w, struct sim_policy *ret)
+{
+	char text[4096], error[RIG_ERROR_MAX];
+	size_t used = 0;
+
+	for (uint32_t p = 0; p < 2; p++) {
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+		    "policy %s\n", profiles[p]);
+		for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+			ret->has[p][i] = world_chance(w, 75);
+			if (!ret->has[p][i])
+				continue;
+			used +=
+			    (size_t)snprintf(text + used, sizeof(text) - used,
+				"%s %s %s\n", rules[i].deny ? "deny" : "allow",
+				rules[i].pattern, rules[i].terms);
+		}
+	}
+	(void)snprintf(text + used, sizeof(text) - used,
+	    "sandbox box1 agent 10.200.1.2 2001:db8:200::2\n"
+	    "sandbox box2 ci 10.200.2.2\n"
+	    "sandbox box3 agent 10.200.3.2 2001:db8:200::3\n");
+	ret->policy = rig_policy(text, error);
+	if (ret->policy == NULL) {
+		fprintf(stderr, "%s\n", error);
+		abort();
+	}
+}
+
+static bool
+is_host(const char *label, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (strchr("abcdefghijklmnopqrstuvwxyz0123456789-_",
+			label[i]) == NULL)
+			return false;
+	return true;
+}
+
+/* The part of a name that stands for the star, with its dot; 0: no match. */
+static size_t
+star_len(const char *base, const char *name)
+{
+	size_t base_len = strlen(base), len = strlen(name);
+
+	if (len <= base_len + 1 || strcmp(name + len - base_len, base) != 0 ||
+	    name[len - base_len - 1] != '.')
+		return 0;
+	return len - base_len;
+}
+
+static bool
+star_is_host(const char *name, size_t star)
+{
+	while (star > 0) {
+		size_t len = strcspn(name, ".");
+
+		if (!is_host(name, len))
+			return false;
+		name += len + 1;
+		star -= len + 1;
+	}
+	return true;
+}
+
+/* 0: no match; the more specific, the more. */
+static uint32_t
+matches(const struct sim_rule *rule, const char *name)
+{
+	const char *base = rule->pattern;
+	bool below = strncmp(base, "**.", 3) == 0;
+	bool child = strncmp(base, "*.", 2) == 0;
+	size_t star;
+
+	if (!below && !child)
+		return strcmp(base, name) == 0 ? UINT32_MAX : 0;
+	base += below ? 3 : 2;
+	star = star_len(base, name);
+	if (star == 0 || (!rule->deny && !star_is_host(name, star)))
+		return 0;
+	if (child && strcspn(name, ".") != star - 1)
+		return 0;
+	return (uint32_t)strlen(base) * 2 + (child ? 1 : 0);
+}
+
+const struct sim_rule *
+policy_model_match(const struct sim_policy *policy, uint32_t sandbox,
+    const char *name)
+{
+	const bool *has = policy->has[profile_of[sandbox]];
+	const struct sim_rule *best = NULL;
+	uint32_t best_fit = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		uint32_t fit = has[i] ? matches(&rules[i], name) : 0;
+
+		if (fit == 0)
+			continue;
+		if (rules[i].deny)
+			return NULL;
+		if (fit > best_fit) {
+			best_fit = fit;
+			best = &rules[i];
+		}
+	}
+	return best;
+}
+
+uint32_t
+policy_model_services(const struct sim_rule *rule,
+    struct service ret[RULE_SERVICES_MAX])
+{
+	char text[128], *save, *word;
+	uint32_t count = 0;
+
+	(void)snprintf(text, sizeof(text), "%s", rule->terms);
+	for (word = strtok_r(text, " ", &save); word != NULL;
+	     word = strtok_r(NULL, " ", &save))
+		if (rig_service(word, &ret[count]))
+			count++;
+	if (count == 0)
+		ret[count++] = (struct service){ PROTO_TCP, 443 };
+	return count;
+}
+
+bool
+policy_model_addr(const struct sim_rule *rule, const struct addr *addr)
+{
+	/* All the private space of this world is in 10/8 and 127/8. */
+	if (addr->family == 4 &&
+	    (addr->bytes[0] == 10 || addr->bytes[0] == 127))
+		return strstr(rule->terms, "private") != NULL &&
+		    addr->bytes[0] == 10 && addr->bytes[1] == 5 &&
+		    addr->bytes[2] == 0;
+	return true;
+}
