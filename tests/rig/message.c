@@ -3,6 +3,8 @@
  * message - questions and upstream responses made from text, and replies read
  * back through ldns, which has no line in common with what it checks.
  */
+#include "config.h"
+
 #include <ldns/ldns.h>
 #include <stdio.h>
 #include <stdlib.h>

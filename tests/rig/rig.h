@@ -71,4 +71,7 @@ struct rig_reply {
 /* False when ldns cannot read it. */
 bool rig_read_reply(const uint8_t *wire, size_t len, struct rig_reply *ret);
 
+/* One line on standard output. */
+void rig_print_effect(const struct effect *, uint64_t now_ms);
+
 #endif

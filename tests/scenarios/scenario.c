@@ -39,6 +39,8 @@
  * goes with every reply (which is counted). At the end five seconds pass,
  * after which no query and no lookup may be open.
  */
+#include "config.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,12 +135,12 @@ do_policy(struct script *s)
 {
 	bool unsettled = script_flag(s, 1, "unsettled");
 	bool first = s->engine == NULL;
-	char text[4096], error[RIG_ERROR_MAX];
+	char error[RIG_ERROR_MAX];
 	struct policy *policy;
 
-	if (!read_rules(s, text, sizeof(text)))
+	if (!read_rules(s, s->rules, sizeof(s->rules)))
 		return false;
-	policy = rig_policy(text, error);
+	policy = rig_policy(s->rules, error);
 	if (policy == NULL)
 		return script_fail(s, "%s", error);
 	if (first)

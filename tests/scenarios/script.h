@@ -39,6 +39,7 @@ struct script {
 	uint64_t reply_count, outcome_count;
 	struct label *labels;
 	uint32_t label_count;
+	char rules[4096];
 	char rest[1024]; /* of the line, behind " : " */
 	char words_text[1024];
 	char *words[SCRIPT_WORDS_MAX];
@@ -72,7 +73,6 @@ bool script_element(struct script *, uint32_t word, struct pin_element *ret);
 const char *script_option(const struct script *, uint32_t from,
     const char *key);
 bool script_flag(const struct script *, uint32_t from, const char *flag);
-void script_print_effect(const struct effect *, uint64_t now_ms);
 
 /* EXPECT …, in expect.c. */
 bool script_expect(struct script *);

@@ -12,7 +12,7 @@
  *   6  no table is over its limit; at rest every pool is empty
  *   7  after the helper is lost no address is replied; a policy change
  *      revokes exactly what has lost its last holder
- *   8  the same seed gives the same trace (see sim.c)
+ *   8  the same seed gives the same trace (see simulate.c)
  */
 #include <ctype.h>
 #include <stdarg.h>

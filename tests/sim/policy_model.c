@@ -3,6 +3,8 @@
  * policy_model - a handful of rules, of which each policy has some, and a
  * matcher on text that has nothing in common with the core's.
  */
+#include "config.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

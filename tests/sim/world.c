@@ -216,6 +216,8 @@ pump(struct world *w)
 	struct effect effect;
 
 	while (engine_next_effect(w->engine, &effect)) {
+		if (w->verbose)
+			rig_print_effect(&effect, w->now_ms);
 		/* The client never sees this one. */
 		if (w->plant == 4 && effect.kind == EFFECT_REPLY &&
 		    world_chance(w, 2)) {

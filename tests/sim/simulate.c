@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sim - runs the simulator over many seeds.
+ * simulate - runs the simulator over many seeds.
  *
- *   sim [-v] [--from N] [--seeds N] [--plant INVARIANT]
+ *   simulate [-v] [--from N] [--seeds N] [--plant INVARIANT]
  *
  * Each seed is run twice, and both runs must leave the same trace. A failure
- * prints the seed and the command that shows it again. With --plant an error
- * is made on purpose, outside the core, and it is a failure when no seed
- * shows that the oracle finds it: so each invariant is seen to be able to
- * fail.
+ * prints the seed and the command that shows it again; -v prints all effects.
+ * With --plant an error is made on purpose, outside the core, and it is a
+ * failure when no seed shows that the oracle finds it: so each invariant is
+ * seen to be able to fail.
  */
 #include <sodium.h>
 #include <stdio.h>
@@ -30,8 +30,9 @@ static uint64_t seed_now;
 _Noreturn void
 require_failed(const char *condition, const char *file, int line)
 {
-	fprintf(stderr, "%s:%d: %s\nseed %llu: sim --from %llu --seeds 1\n",
-	    file, line, condition, (unsigned long long)seed_now,
+	fprintf(stderr,
+	    "%s:%d: %s\nseed %llu: ./simulate --from %llu --seeds 1\n", file,
+	    line, condition, (unsigned long long)seed_now,
 	    (unsigned long long)seed_now);
 	abort();
 }
@@ -80,7 +81,7 @@ static void
 show(const struct world *w, uint64_t seed)
 {
 	printf("seed %llu: invariant %u: %s\n"
-	       "at %llu ms; again: sim --from %llu --seeds 1\n",
+	       "at %llu ms; again: ./simulate --from %llu --seeds 1\n",
 	    (unsigned long long)seed, (unsigned)w->failed, w->why,
 	    (unsigned long long)w->now_ms, (unsigned long long)seed);
 }
