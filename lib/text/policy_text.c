@@ -21,8 +21,7 @@ struct builder {
 	struct config *config;
 	struct rule_input input;
 	struct rule_set set;
-	struct suffix_entry *suffixes; /* sorted */
-	size_t suffix_count;
+	struct suffix_list suffixes; /* sorted */
 	const uint8_t *secret;
 	struct text_error *error;
 };
@@ -53,11 +52,14 @@ read_suffixes(struct builder *b)
 		    "\"public_suffixes\"",
 		    input->edge->settings.public_suffixes);
 	r = suffix_text_read(file->path, file->bytes, file->size, &b->suffixes,
-	    &b->suffix_count, b->config->suffixes_date, b->error);
-	if (r == 0)
-		qsort(b->suffixes, b->suffix_count, sizeof(*b->suffixes),
-		    compare_suffixes);
-	return r;
+	    b->error);
+	if (r < 0)
+		return r;
+	qsort(b->suffixes.entries, b->suffixes.count,
+	    sizeof(*b->suffixes.entries), compare_suffixes);
+	memcpy(b->config->suffixes_date, b->suffixes.date,
+	    sizeof(b->suffixes.date));
+	return 0;
 }
 
 /* The first suffix rule, other than an exception, strictly below a name.
@@ -65,18 +67,18 @@ read_suffixes(struct builder *b)
 static const struct suffix_entry *
 suffix_below(const struct builder *b, const struct dname *name)
 {
-	size_t low = 0, high = b->suffix_count;
+	size_t low = 0, high = b->suffixes.count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (dname_compare(&b->suffixes[middle].name, name) <= 0)
+		if (dname_compare(&b->suffixes.entries[middle].name, name) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < b->suffix_count; low++) {
-		const struct suffix_entry *entry = &b->suffixes[low];
+	for (; low < b->suffixes.count; low++) {
+		const struct suffix_entry *entry = &b->suffixes.entries[low];
 
 		if (!dname_is_below(&entry->name, name))
 			return NULL;
@@ -133,7 +135,7 @@ limits_of(const struct builder *b)
 		.profiles_max = at_least_one(b->set.profile_count),
 		.sandboxes_max = at_least_one(b->input.edge->sandbox_count),
 		.files_max = at_least_one(b->set.file_count),
-		.suffixes_max = at_least_one(b->suffix_count),
+		.suffixes_max = at_least_one(b->suffixes.count),
 		.name_octets_max = 1,
 	};
 
@@ -189,9 +191,9 @@ fill_tables(struct builder *b)
 	for (size_t i = 0; i < b->set.file_count; i++)
 		REQUIRE(policy_builder_file(policy, b->set.files[i], &index) ==
 		    POLICY_OK);
-	for (size_t i = 0; i < b->suffix_count; i++)
-		REQUIRE(apex_table_add(&policy->apex, &b->suffixes[i].name,
-		    b->suffixes[i].rule));
+	for (size_t i = 0; i < b->suffixes.count; i++)
+		REQUIRE(apex_table_add(&policy->apex,
+		    &b->suffixes.entries[i].name, b->suffixes.entries[i].rule));
 	for (size_t i = 0; i < b->set.profile_count; i++)
 		REQUIRE(policy_builder_profile(policy, &b->set.profiles[i],
 			    &index) == POLICY_OK);
@@ -325,7 +327,7 @@ config_read(struct config **ret, const char *file, const char *bytes,
 	if (r == 0)
 		r = build(&b);
 	policy_rules_free(&b.set);
-	free(b.suffixes);
+	free(b.suffixes.entries);
 	yaml_tree_free(root);
 	if (r < 0) {
 		config_free(b.config);

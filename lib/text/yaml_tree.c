@@ -47,16 +47,25 @@ error_at(struct text_error *error, const char *file, uint32_t line,
 	return -EINVAL;
 }
 
+/* Octets of a character by its first one, 0 when none begins so. */
+static size_t
+character_size(uint8_t first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc2 || first > 0xf4)
+		return 0;
+	if (first < 0xe0)
+		return 2;
+	return first < 0xf0 ? 3 : 4;
+}
+
 /* Octets of the character at p, 0 when that is not UTF-8 (RFC 3629). */
 static size_t
 character_read(const uint8_t *p, size_t left, uint32_t *ret)
 {
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = p[0] < 0x80          ? 1
-	    : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-	    : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
-	    : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
-					  : 0;
+	size_t len = character_size(p[0]);
 	uint32_t code;
 
 	if (len == 0 || len > left)

@@ -327,9 +327,7 @@ struct suffix_reader {
 	const char *file;
 	struct text_error *error;
 	uint32_t line;
-	struct suffix_entry *entries;
-	size_t count;
-	char *date;
+	struct suffix_list list;
 };
 
 static void
@@ -339,8 +337,8 @@ take_comment(struct suffix_reader *s, const char *text, size_t len)
 	size_t skip = sizeof(version) - 1;
 
 	if (len > skip && memcmp(text, version, skip) == 0 &&
-	    s->date[0] == '\0')
-		snprintf(s->date, 64, "%.*s",
+	    s->list.date[0] == '\0')
+		snprintf(s->list.date, sizeof(s->list.date), "%.*s",
 		    (int)(len - skip < 63 ? len - skip : 63), text + skip);
 }
 
@@ -349,14 +347,14 @@ take_suffix(struct suffix_reader *s, const char *text, size_t len)
 {
 	struct yaml_node place = { .line = s->line, .column = 1 };
 	struct suffix_entry *entries =
-	    text_grow(s->entries, s->count, sizeof(*entries));
+	    text_grow(s->list.entries, s->list.count, sizeof(*entries));
 	struct suffix_entry *entry;
 	char reason[TEXT_ERROR_MAX];
 
 	if (entries == NULL)
 		return -ENOMEM;
-	s->entries = entries;
-	entry = &entries[s->count];
+	s->list.entries = entries;
+	entry = &entries[s->list.count];
 	memset(entry, 0, sizeof(*entry));
 	entry->rule = APEX_NORMAL;
 	if (text[0] == '!') {
@@ -374,7 +372,7 @@ take_suffix(struct suffix_reader *s, const char *text, size_t len)
 		return text_error_at(s->error, s->file, &place,
 		    "\"%.*s\" is no public suffix", (int)(len < 80 ? len : 80),
 		    text);
-	s->count++;
+	s->list.count++;
 	return 0;
 }
 
@@ -412,24 +410,18 @@ read_lines(struct suffix_reader *s, const char *bytes, size_t size)
 
 int
 suffix_text_read(const char *file, const char *bytes, size_t size,
-    struct suffix_entry **ret, size_t *ret_count, char *ret_date,
-    struct text_error *ret_error)
+    struct suffix_list *ret, struct text_error *ret_error)
 {
-	struct suffix_reader s = { .file = file,
-		.error = ret_error,
-		.date = ret_date };
-	int r;
+	struct suffix_reader s = { .file = file, .error = ret_error };
+	int r = read_lines(&s, bytes, size);
 
-	ret_date[0] = '\0';
-	r = read_lines(&s, bytes, size);
-	if (r == 0 && s.count == 0)
+	if (r == 0 && s.list.count == 0)
 		r = text_error_at(ret_error, file, NULL,
 		    "no rule in this file; it must be the public suffix list");
 	if (r < 0) {
-		free(s.entries);
+		free(s.list.entries);
 		return r;
 	}
-	*ret = s.entries;
-	*ret_count = s.count;
+	*ret = s.list;
 	return 0;
 }

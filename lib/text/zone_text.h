@@ -32,10 +32,15 @@ struct suffix_entry {
 	enum apex_rule rule;
 };
 
-/* The public suffix list's own text form, UTF-8, both sections. ret_date gets
- * the VERSION comment (64 octets). */
+struct suffix_list {
+	struct suffix_entry *entries; /* to free() */
+	size_t count;
+	char date[64]; /* from the VERSION comment, or "" */
+};
+
+/* The public suffix list's own text form, UTF-8, both sections. *ret is
+ * untouched on failure. 0, -EINVAL or -ENOMEM. */
 int suffix_text_read(const char *file, const char *bytes, size_t size,
-    struct suffix_entry **ret, size_t *ret_count, char *ret_date,
-    struct text_error *ret_error);
+    struct suffix_list *ret, struct text_error *ret_error);
 
 #endif

@@ -198,21 +198,19 @@ START_TEST(suffixes_are_read_in_their_own_form)
 	} expected[] = { { "com", APEX_NORMAL }, { "ck", APEX_WILDCARD },
 		{ "www.ck", APEX_EXCEPTION }, { "xn--55qx5d.cn", APEX_NORMAL },
 		{ "github.io", APEX_NORMAL } };
-	struct suffix_entry *entries = NULL;
+	struct suffix_list read = { .count = 0 };
 	struct text_error error;
-	size_t count = 0;
-	char date[64];
 
-	ck_assert_int_eq(suffix_text_read("s", list, sizeof(list) - 1, &entries,
-			     &count, date, &error),
+	ck_assert_int_eq(suffix_text_read("s", list, sizeof(list) - 1, &read,
+			     &error),
 	    0);
-	ck_assert_str_eq(date, "2026-11-30_12-00-00_UTC");
-	ck_assert_uint_eq(count, ARRAY_LEN(expected));
-	for (size_t i = 0; i < count; i++) {
-		ck_name(&entries[i].name, expected[i].name);
-		ck_assert_int_eq(entries[i].rule, expected[i].rule);
+	ck_assert_str_eq(read.date, "2026-11-30_12-00-00_UTC");
+	ck_assert_uint_eq(read.count, ARRAY_LEN(expected));
+	for (size_t i = 0; i < read.count; i++) {
+		ck_name(&read.entries[i].name, expected[i].name);
+		ck_assert_int_eq(read.entries[i].rule, expected[i].rule);
 	}
-	free(entries);
+	free(read.entries);
 }
 END_TEST
 
@@ -231,19 +229,16 @@ START_TEST(what_is_no_suffix_list_is_refused)
 		{ "com\n<html>\n", 2, "\"<html>\" is no public suffix" },
 		{ "com\nfoo.*.bar\n", 2,
 		    "\"foo.*.bar\" is no public suffix" } };
-	struct suffix_entry *entries = NULL;
+	struct suffix_list read = { .count = 0 };
 	struct text_error error;
-	size_t count;
-	char date[64];
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		ck_assert_int_eq(suffix_text_read("s", bad[i].list,
-				     strlen(bad[i].list), &entries, &count,
-				     date, &error),
+				     strlen(bad[i].list), &read, &error),
 		    -EINVAL);
 		ck_assert_uint_eq(error.line, bad[i].line);
 		ck_assert_str_eq(error.reason, bad[i].reason);
-		ck_assert_ptr_null(entries);
+		ck_assert_ptr_null(read.entries);
 	}
 }
 END_TEST
