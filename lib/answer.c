@@ -208,13 +208,6 @@ shuffle_addrs(struct answer *answer, struct rng *rng)
 	}
 }
 
-/* What the walk over the final records needs beside the message. */
-struct vetting {
-	const struct verdict *verdict;
-	const struct protected_ranges *ranges;
-	struct rng *rng;
-};
-
 static bool
 take_addr(struct answer *answer, struct cursor *data,
     const struct vetting *vetting)
@@ -411,15 +404,10 @@ vet(struct answer *answer, const struct dname *name,
 
 enum answer_outcome
 answer_vet(struct answer *ret, const struct dname *name, uint16_t type,
-    const struct verdict *verdict, const struct protected_ranges *ranges,
-    struct rng *rng, const uint8_t *wire, size_t len)
+    const struct vetting *vetting, const uint8_t *wire, size_t len)
 {
-	struct vetting vetting = { .verdict = verdict,
-		.ranges = ranges,
-		.rng = rng };
-
 	clear(ret, name, type);
-	ret->outcome = vet(ret, name, &vetting, wire, len);
+	ret->outcome = vet(ret, name, vetting, wire, len);
 	if (ret->outcome != ANSWER_OK) {
 		ret->addr_count = 0;
 		ret->record_count = 0;

@@ -24,7 +24,7 @@
 
 #define ANSWER_ADDRS_MAX   12
 #define ANSWER_RECORDS_MAX 32
-#define ANSWER_DATA_MAX	   1024
+#define ANSWER_DATA_MAX    1024
 #define ANSWER_LINKS_MAX   8
 
 enum answer_outcome {
@@ -61,9 +61,16 @@ struct answer {
 	uint8_t data[ANSWER_DATA_MAX];
 };
 
+/* What vetting goes by beside the message: the verdict gives `private_ok`. */
+struct vetting {
+	const struct verdict *verdict;
+	const struct protected_ranges *ranges;
+	struct rng *rng;
+};
+
 /*
- * Vets a whole message that ask_matches() has accepted. type is what we
- * asked, verdict gives `private_ok`. Duplicate addresses are kept once.
+ * Vets a whole message that ask_matches() has accepted. name and
+ * type are what we asked. Duplicate addresses are kept once.
  * Of more than ANSWER_ADDRS_MAX addresses a random choice is kept, in random
  * order (rng): one's order upstream says nothing to the client, and
  * the choice stays for as long as the answer is cached. CNAME owners and the
@@ -73,8 +80,7 @@ struct answer {
  * not fit is left out. Returns ret->outcome.
  */
 enum answer_outcome answer_vet(struct answer *ret, const struct dname *name,
-    uint16_t type, const struct verdict *, const struct protected_ranges *,
-    struct rng *, const uint8_t *wire, size_t len);
+    uint16_t type, const struct vetting *, const uint8_t *wire, size_t len);
 /* An answer of fixed addresses of one family (a rule's `addresses`);
  * protected ones are taken out as above. */
 void answer_fixed(struct answer *ret, const struct dname *name, uint16_t type,

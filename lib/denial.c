@@ -57,7 +57,7 @@ static const struct reason reasons[] = {
 	    .text = "a deny rule of the policy covers this name" } },
 	[DENIAL_PARENT] = { "parent", POLICY, {
 	    .rcode = DNS_RCODE_NOERROR, SOA, .ede = DNS_EDE_BLOCKED,
-	    .text = "the policy lists names below this one, but not this name" } },
+	    .text = "the policy lists names below this one, not itself" } },
 	[DENIAL_TYPE] = { "type", POLICY, {
 	    .rcode = DNS_RCODE_NOERROR, SOA, .ede = DNS_EDE_BLOCKED,
 	    .text = "the name is listed, but not for this record type" } },
@@ -82,7 +82,7 @@ static const struct reason reasons[] = {
 	    .text = "the upstream resolver gave no usable answer" } },
 	[DENIAL_UPSTREAM_OTHER] = { "upstream-family", WORLD, {
 	    .rcode = DNS_RCODE_NOERROR, SOA, .ede = DNS_EDE_NETWORK_ERROR,
-	    .text = "no usable answer from upstream for this address family" } },
+	    .text = "no usable answer from upstream for this family" } },
 	[DENIAL_NO_NAME] = { "no-name", WORLD, {
 	    .rcode = DNS_RCODE_NXDOMAIN, SOA, .ede = DNS_EDE_NONE,
 	    .text = "" } },

@@ -415,9 +415,14 @@ engine_answer(struct engine *e, lookup_id id, uint8_t part, const uint8_t *wire,
 	}
 	refresh_verdict(e, lookup);
 	p = &lookup->parts[part];
+
+	struct vetting vetting = {
+		.verdict = &lookup->verdict,
+		.ranges = &e->policy->protected_ranges,
+		.rng = &e->rng
+	};
 	switch (answer_vet(&lookup->result.answers[part], &lookup->name,
-	    p->type, &lookup->verdict, &e->policy->protected_ranges, &e->rng,
-	    wire, len)) {
+	    p->type, &vetting, wire, len)) {
 	case ANSWER_OK:
 	case ANSWER_NO_DATA:
 	case ANSWER_NO_NAME:
@@ -541,7 +546,7 @@ deny_client(struct engine *e, const struct query *q)
 
 	effect->u.reply.client = q->client;
 	effect->u.reply.len = (uint16_t)reply_deny(effect->u.reply.message,
-	    sizeof(effect->u.reply.message), &q->question, &form, ttl_s, NULL,
+	    sizeof(effect->u.reply.message), &q->question, &form, ttl_s,
 	    q->verdict.tell);
 	engine_audit(e, q, rcode, form.soa ? ttl_s : 0, 0);
 }

@@ -214,8 +214,7 @@ put_opt_with_error(struct cursor *cursor, bool badvers, uint16_t code,
 
 size_t
 reply_deny(uint8_t *buf, size_t size, const struct question *question,
-    const struct denial_form *form, uint32_t negative_ttl_s, const char *text,
-    enum tell tell)
+    const struct denial_form *form, uint32_t negative_ttl_s, enum tell tell)
 {
 	struct cursor cursor = cursor_write_of(buf, limit_of(question, size));
 
@@ -227,13 +226,11 @@ reply_deny(uint8_t *buf, size_t size, const struct question *question,
 		cursor_patch_u16(&cursor, DNS_OFFSET_NSCOUNT, 1);
 	}
 	bool mute = form->ede == DNS_EDE_NONE || tell == TELL_NOTHING;
-	if (text == NULL)
-		text = form->text;
 	if (question->edns && mute)
 		put_opt(&cursor, form->badvers, 0);
 	else if (question->edns)
 		put_opt_with_error(&cursor, form->badvers, form->ede,
-		    tell == TELL_FULL ? text : "");
+		    tell == TELL_FULL ? form->text : "");
 	REQUIRE(!cursor.error);
 	return cursor.pos;
 }

@@ -305,10 +305,12 @@ vet(struct answer *answer, const struct asked *asked, const uint8_t *wire,
     size_t len)
 {
 	struct rng rng;
+	struct vetting vetting = { .verdict = &asked->verdict,
+		.ranges = &asked->ranges,
+		.rng = &rng };
 
 	rng_init(&rng, seed);
-	answer_vet(answer, &asked->name, asked->type, &asked->verdict,
-	    &asked->ranges, &rng, wire, len);
+	answer_vet(answer, &asked->name, asked->type, &vetting, wire, len);
 }
 
 /*

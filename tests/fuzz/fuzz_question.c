@@ -114,7 +114,7 @@ check_reply(const struct question *q, enum denial denial)
 	    : denial == DENIAL_DROP             ? DENIAL_MALFORMED
 						: denial;
 	struct denial_form form = denial_form_of(why, DENIAL_NXDOMAIN);
-	size_t len = reply_deny(buf, sizeof(buf), q, &form, 5, NULL, TELL_FULL);
+	size_t len = reply_deny(buf, sizeof(buf), q, &form, 5, TELL_FULL);
 
 	AGREE((len == 0) == (denial == DENIAL_DROP));
 	if (len == 0)

@@ -106,7 +106,7 @@ respond(const struct ask *ask, uint16_t response_flags)
 {
 	wire_start(&w, ask->id, response_flags);
 	wire_question(&w, "wWw.example.COM", 1);
-	wire_record(&w, 1, "www.example.com", 1, 60, "\300\0\2\1", 4);
+	wire_record(&w, "www.example.com", 1, 60, "\300\0\2\1", 4);
 }
 
 static bool

@@ -154,7 +154,8 @@ START_TEST(opt_that_is_none)
 	ck_assert_int_eq(parse(), DENIAL_MALFORMED);
 	/* An owner other than the root. */
 	start_query(1);
-	wire_record(&w, 3, "a", 41, 0, "", 0);
+	w.section = 3;
+	wire_record(&w, "a", 41, 0, "", 0);
 	ck_assert_int_eq(parse(), DENIAL_MALFORMED);
 	start_query(1);
 	wire_opt(&w, 1232, 0, "", 0);
@@ -163,7 +164,8 @@ START_TEST(opt_that_is_none)
 	ck_assert(!q.edns);
 	/* Another type. */
 	start_query(1);
-	wire_record(&w, 3, "", 1, 0, "\1\2\3\4", 4);
+	w.section = 3;
+	wire_record(&w, "", 1, 0, "\1\2\3\4", 4);
 	ck_assert_int_eq(parse(), DENIAL_MALFORMED);
 	ck_assert(!q.edns && q.has_name);
 	/* Two. */
@@ -192,7 +194,8 @@ START_TEST(counts)
 	ck_assert_int_eq(parse(), DENIAL_MALFORMED);
 	for (unsigned section = 1; section <= 2; section++) {
 		start_query(1);
-		wire_record(&w, section, "a", 1, 0, "\1\2\3\4", 4);
+		w.section = section;
+		wire_record(&w, "a", 1, 0, "\1\2\3\4", 4);
 		ck_assert_int_eq(parse(), DENIAL_MALFORMED);
 		ck_assert(q.has_name);
 	}

@@ -279,7 +279,9 @@ deny(enum denial denial, const char *text, enum tell tell)
 {
 	struct denial_form form = denial_form_of(denial, DENIAL_NXDOMAIN);
 
-	return reply_deny(buf, sizeof(buf), &q, &form, 5, text, tell);
+	if (text != NULL)
+		form.text = text;
+	return reply_deny(buf, sizeof(buf), &q, &form, 5, tell);
 }
 
 START_TEST(denial_plain)

@@ -8,6 +8,7 @@ void
 wire_start(struct wire *w, uint16_t id, uint16_t flags)
 {
 	w->len = 0;
+	w->section = 1;
 	wire_u16(w, id);
 	wire_u16(w, flags);
 	for (int i = 0; i < 4; i++)
@@ -82,8 +83,8 @@ wire_question(struct wire *w, const char *name, uint16_t type)
 }
 
 void
-wire_record(struct wire *w, unsigned section, const char *owner, uint16_t type,
-    uint32_t ttl, const void *data, size_t len)
+wire_record(struct wire *w, const char *owner, uint16_t type, uint32_t ttl,
+    const void *data, size_t len)
 {
 	wire_name(w, owner);
 	wire_u16(w, type);
@@ -91,8 +92,8 @@ wire_record(struct wire *w, unsigned section, const char *owner, uint16_t type,
 	wire_u32(w, ttl);
 	wire_u16(w, (unsigned)len);
 	wire_bytes(w, data, len);
-	wire_count(w, section,
-	    (uint16_t)(wire_at(w->buf, 4 + 2 * section) + 1));
+	wire_count(w, w->section,
+	    (uint16_t)(wire_at(w->buf, 4 + 2 * w->section) + 1));
 }
 
 void
@@ -105,7 +106,7 @@ wire_record_name(struct wire *w, const char *owner, uint16_t type, uint32_t ttl,
 	for (size_t i = 0; i < skip; i++)
 		wire_u8(&data, 0);
 	wire_name(&data, name);
-	wire_record(w, 1, owner, type, ttl, data.buf, data.len);
+	wire_record(w, owner, type, ttl, data.buf, data.len);
 }
 
 void

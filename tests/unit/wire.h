@@ -11,6 +11,7 @@
 
 struct wire {
 	size_t len;
+	unsigned section; /* where records are counted: 1 … 3, at first 1 */
 	uint8_t buf[65535];
 };
 
@@ -26,9 +27,9 @@ void wire_name(struct wire *, const char *text);
 void wire_pointer(struct wire *, size_t target);
 /* The one question, class IN, counted. */
 void wire_question(struct wire *, const char *name, uint16_t type);
-/* A record with its data, class IN, counted in a section. */
-void wire_record(struct wire *, unsigned section, const char *owner,
-    uint16_t type, uint32_t ttl, const void *data, size_t len);
+/* A record with its data, class IN, counted. */
+void wire_record(struct wire *, const char *owner, uint16_t type, uint32_t ttl,
+    const void *data, size_t len);
 /* A record whose data is a name behind `skip` zero octets. */
 void wire_record_name(struct wire *, const char *owner, uint16_t type,
     uint32_t ttl, size_t skip, const char *name);
