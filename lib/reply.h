@@ -28,9 +28,10 @@
 size_t reply_build(uint8_t *buf, size_t size, const struct question *,
     const struct answer *, uint32_t ttl_s, uint8_t *ret_addrs);
 /*
- * A denial. negative_ttl_s is the SOA's TTL and minimum. Of the
- * form's text at most 120 octets are sent; empty: the code alone. With tell NOTHING no extended error is sent. Returns 0
- * when no reply is possible (no header was read).
+ * A denial. negative_ttl_s is the SOA's TTL and minimum. Of the form's text
+ * at most 120 octets are sent; empty: the code alone. With tell NOTHING no
+ * extended error is sent. Returns 0 when no reply is possible (no header was
+ * read).
  */
 size_t reply_deny(uint8_t *buf, size_t size, const struct question *,
     const struct denial_form *, uint32_t negative_ttl_s, enum tell);
