@@ -17,6 +17,8 @@
 #include "src/resolver/line.h"
 #include "src/resolver/log.h"
 
+#define CONTROL_PAUSE_MS 1000
+
 static void on_connection(uv_poll_t *, int status, int events);
 static void on_ready(uv_poll_t *, int status, int events);
 
@@ -93,6 +95,15 @@ add_conn(struct control *c, int fd)
 	uv_poll_start(&conn->poll, UV_READABLE, on_ready);
 }
 
+/* Whoever waits would wake us again at once: look away for a moment. */
+static void
+pause_accept(struct control *c)
+{
+	log_warn("control", "cannot accept: %s", strerror(errno));
+	c->paused_until_ms = c->daemon->now_ms + CONTROL_PAUSE_MS;
+	uv_poll_stop(&c->poll);
+}
+
 static void
 on_connection(uv_poll_t *poll, int status, int events)
 {
@@ -105,6 +116,8 @@ on_connection(uv_poll_t *poll, int status, int events)
 	fd = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0)
 		add_conn(c, fd);
+	else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
+		pause_accept(c);
 	daemon_rest(c->daemon);
 }
 
@@ -283,7 +296,8 @@ is_awaited(const struct control_conn *conn)
 uint64_t
 control_deadline(const struct control *c)
 {
-	uint64_t first = UINT64_MAX;
+	uint64_t first =
+	    c->paused_until_ms != 0 ? c->paused_until_ms : UINT64_MAX;
 
 	for (const struct control_conn *conn = c->conns; conn != NULL;
 	     conn = conn->next) {
@@ -298,6 +312,10 @@ control_expire(struct control *c, uint64_t now_ms)
 {
 	struct control_conn *next;
 
+	if (c->paused_until_ms != 0 && c->paused_until_ms <= now_ms) {
+		c->paused_until_ms = 0;
+		uv_poll_start(&c->poll, UV_READABLE, on_connection);
+	}
 	for (struct control_conn *conn = c->conns; conn != NULL; conn = next) {
 		next = conn->next;
 		if (is_awaited(conn) && conn->patience_ms <= now_ms)

@@ -64,6 +64,7 @@ struct control {
 	uv_poll_t poll;
 	int fd;
 	bool open;
+	uint64_t paused_until_ms; /* no descriptor was left; 0: accepting */
 	struct control_conn *conns;
 	uint32_t conn_count;
 	bool events_new; /* since the followers were served */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <net/if.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -351,6 +352,10 @@ daemon_run(struct daemon *d)
 {
 	const int numbers[] = { SIGTERM, SIGINT, SIGUSR1 };
 
+	/* A log or an event pipe that nobody reads any more is no reason to
+	 * die; neither is a terminal's end, nor the parent's SIGHUP. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		uv_signal_init(&d->loop, &d->signals[i]);
 		d->signals[i].data = d;

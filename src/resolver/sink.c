@@ -106,6 +106,8 @@ sinks_put(struct sinks *s, enum event_kind kind, const char *line, size_t len)
 	}
 	memcpy(room, &record, sizeof(record));
 	memcpy(room + sizeof(record), line, len);
+	if (alert)
+		atomic_store(&s->urgent, true);
 }
 
 /* The writer says that it waits before it looks a last time for lines; here

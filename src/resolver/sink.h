@@ -41,6 +41,7 @@ struct sinks {
 	pthread_mutex_t lock;
 	pthread_cond_t filled;
 	atomic_bool waiting, stopping, reopen;
+	atomic_bool urgent; /* an alert is there: do not gather */
 	/* Written by either side, read for status. */
 	atomic_uint_fast64_t dropped_events, dropped_alerts, write_errors;
 };

@@ -23,7 +23,7 @@
 
 #define WRITE_LINES_MAX 64
 /* How long lines are let gather once there is one: a wake-up and a write for
- * each would cost more than the question did. */
+ * each would cost more than the question did. Alerts do not wait. */
 #define GATHER_NS 5000000
 
 struct batch {
@@ -100,7 +100,8 @@ wait_for_lines(struct sinks *s)
 	}
 	atomic_store(&s->waiting, false);
 	(void)pthread_mutex_unlock(&s->lock);
-	if (slept && !atomic_load(&s->stopping))
+	if (slept && !atomic_exchange(&s->urgent, false) &&
+	    !atomic_load(&s->stopping))
 		(void)nanosleep(&gather, NULL);
 	if (atomic_exchange(&s->reopen, false)) {
 		for (uint16_t i = 0; i < s->count; i++)

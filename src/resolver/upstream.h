@@ -27,7 +27,7 @@
 #define UPSTREAM_TRY_MS     800
 #define UPSTREAM_SILENT_MAX 2 /* tries that nobody answered */
 #define UPSTREAM_TRIES_MAX  4 /* in all */
-#define UPSTREAM_SOCKETS    4 /* for each server */
+#define UPSTREAM_SOCKETS    16 /* for each server */
 #define UPSTREAM_BUCKETS    4096
 #define FLIGHT_NONE         UINT32_MAX
 

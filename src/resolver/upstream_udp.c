@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * upstream_udp - a few connected sockets for each server, on random ports.
+ * upstream_udp - a number of connected sockets for each server, on random ports.
  *
  * Who wants to forge a response has to guess port and id. A socket is
  * replaced after a bounded number of asks, and at once when it has seen more
@@ -20,7 +20,7 @@
 #include "src/resolver/log.h"
 #include "src/resolver/upstream.h"
 
-#define ASKS_MAX      256 /* then a new port */
+#define ASKS_MAX      128 /* then a new port */
 #define FOREIGN_MAX   16
 #define PORT_FIRST    1024
 #define PORT_TRIES    16

@@ -450,10 +450,13 @@ def test_many_clients(dir, up1, up2, corp):
         end = socket.socket(socket.AF_UNIX)
         end.connect(str(dir / "status.sock"))
         ends.append(end)
+    ends[0].sendall(b"status")
     check("connections over the limit are closed",
           until(2, lambda: any(is_closed(end) for end in ends)))
     response, took = ask("ok.example.com")
     check("questions are answered all the same", took < 1)
+    check("who sends no command is closed",
+          until(12, lambda: all(is_closed(end) for end in ends)))
     for end in ends:
         end.close()
     check("and status is, once they are gone",
