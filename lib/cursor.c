@@ -201,11 +201,15 @@ cursor_put_bytes(struct cursor *c, const void *src, size_t n)
 void
 cursor_put_text(struct cursor *c, const char *text)
 {
-	size_t len = 0;
+	size_t room = cursor_left(c), len = 0;
 
-	while (text[len] != '\0')
+	/* Without a bound compilers make this a call of the C library. */
+	while (len < room && text[len] != '\0')
 		len++;
-	cursor_put_bytes(c, text, len);
+	if (text[len] != '\0')
+		c->error = true;
+	else
+		cursor_put_bytes(c, text, len);
 }
 
 void
