@@ -306,9 +306,16 @@ static const struct chain_form chains[] = {
 #define PIN6_TYPE "ipv6_addr . ipv6_addr . inet_proto . inet_service"
 #define END4_TYPE "ipv4_addr . inet_proto . inet_service"
 #define END6_TYPE "ipv6_addr . inet_proto . inet_service"
-#define PIN4      .type = PIN4_TYPE, .fields = { IP_SADDR, IP_DADDR, L4PROTO, DPORT }
-#define PIN6 \
-	.type = PIN6_TYPE, .fields = { IP6_SADDR, IP6_DADDR, L4PROTO, DPORT }
+#define PIN4_PARTS                                 \
+	{                                          \
+		IP_SADDR, IP_DADDR, L4PROTO, DPORT \
+	}
+#define PIN6_PARTS                                   \
+	{                                            \
+		IP6_SADDR, IP6_DADDR, L4PROTO, DPORT \
+	}
+#define PIN4      .type = PIN4_TYPE, .fields = PIN4_PARTS
+#define PIN6      .type = PIN6_TYPE, .fields = PIN6_PARTS
 #define END4      .type = END4_TYPE, .fields = { IP_DADDR, L4PROTO, DPORT }
 #define END6      .type = END6_TYPE, .fields = { IP6_DADDR, L4PROTO, DPORT }
 #define ADDR4     .type = "ipv4_addr", .fields = { IP_SADDR }

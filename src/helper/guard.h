@@ -46,10 +46,10 @@ void guard_free(struct guard *);
 void guard_set_own(struct guard *, const struct addr *, size_t count,
     bool overflow);
 
-/* Each: 0, or why not: -ENOENT no such sandbox, -ENODEV not bound, -EAFNOSUPPORT
- * no source of that family, -EACCES no rule names the service, -EADDRNOTAVAIL
- * a protected address, -ERANGE lifetime, -ENOSPC too many, -EAGAIN too fast,
- * -ESTALE bound anew since. */
+/* Each: 0, or why not: -ENOENT no such sandbox, -EAFNOSUPPORT no source of
+ * that family, -EACCES no rule names the service, -EADDRNOTAVAIL a protected
+ * address, -ERANGE lifetime, -ENODEV not bound, -ESTALE bound anew since,
+ * -EAGAIN too fast, -ENOSPC too many. */
 int guard_pin(struct guard *, const struct helper_msg *, uint64_t now_ms);
 int guard_recall(struct guard *, const struct helper_msg *, uint64_t now_ms);
 int guard_element(const struct guard *, const struct helper_msg *);

@@ -21,7 +21,6 @@
 
 #define EXIT_ENVIRONMENT 3
 #define ZONES_OPERATOR   "/etc/namewall/zones"
-#define SEALS            (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 int
 handover_account(const char *user, struct account *ret)
@@ -111,6 +110,10 @@ handover_end(struct handover *handover)
 	memset(handover, 0, sizeof(*handover));
 }
 
+/* For good, and so that no other seal can be set. */
+static const int seals =
+    F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
 static int
 write_all(int fd, const char *bytes, size_t size)
 {
@@ -135,7 +138,7 @@ handover_config(struct handover *handover, const char *path, const char *bytes,
 	    memfd_create("namewall.yaml", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 
 	if (fd < 0 || write_all(fd, bytes, size) != 0 ||
-	    lseek(fd, 0, SEEK_SET) != 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0) {
+	    lseek(fd, 0, SEEK_SET) != 0 || fcntl(fd, F_ADD_SEALS, seals) < 0) {
 		log_error("%s: could not be copied: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/unit/unit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/require.h"
+#include "src/helper/guard.h"
+
+static const char text[] = "version: 1\n"
+			   "listen: [192.0.2.1]\n"
+			   "edge: [veth1, veth2, veth3]\n"
+			   "upstream: [198.51.100.53]\n"
+			   "protected: {except: [198.51.100.0/24]}\n"
+			   "pins: {floor: 60s, cap: 10m, grace: 1m}\n"
+			   "limits: {pins: 400, pins_per_sandbox: 100,\n"
+			   "  pin_rate_per_sandbox: 10}\n"
+			   "sandboxes:\n"
+			   "  a: {policy: p, source: [192.0.2.11],\n"
+			   "    interface: veth1}\n"
+			   "  b: {policy: q, source: [192.0.2.12,\n"
+			   "    \"2001:db8::12\"], interface: veth2}\n"
+			   "  c: {policy: p, source: [\"2001:db8::13\"],\n"
+			   "    interface: veth3}\n"
+			   "policies:\n"
+			   "  p:\n"
+			   "    allow:\n"
+			   "      - one.example.com:443,22\n"
+			   "      - name: two.example.com\n"
+			   "        ports: [udp/443]\n"
+			   "        private: [10.5.0.0/24, 192.0.2.1/32]\n"
+			   "  q: {allow: [one.example.com]}\n";
+
+static struct edge_config *config;
+static struct guard guard;
+
+static void
+setup(void)
+{
+	struct yaml_node *root = NULL;
+	struct text_error error = { .line = 0 };
+
+	ck_assert_int_eq(yaml_tree_read("test", text, strlen(text), &root,
+			     &error),
+	    0);
+	ck_assert_msg(edge_config_read(&config, "test", root, &error) == 0,
+	    "%u:%u: %s", error.line, error.column, error.reason);
+	yaml_tree_free(root);
+	ck_assert_int_eq(guard_init(&guard, config, 42), 0);
+	for (uint32_t i = 1; i <= guard.sandbox_count; i++)
+		guard.sandboxes[i].ifindex = 10 + i;
+}
+
+static void
+teardown(void)
+{
+	guard_free(&guard);
+	edge_config_free(config);
+}
+
+static struct addr
+addr_of(const char *name)
+{
+	struct addr addr = { .family = 0 };
+
+	ck_assert_msg(addr_parse(name, strlen(name), &addr), "%s", name);
+	return addr;
+}
+
+static struct helper_msg
+request(uint8_t op, uint32_t sandbox, const char *addr, uint16_t port,
+    uint32_t lifetime_ms)
+{
+	return (struct helper_msg){
+		.op = op,
+		.sandbox = sandbox,
+		.addr = addr_of(addr),
+		.service = { PROTO_TCP, port },
+		.lifetime_ms = lifetime_ms,
+	};
+}
+
+static const struct verdict_case {
+	uint32_t sandbox;
+	const char *addr;
+	uint8_t protocol;
+	uint16_t port;
+	uint32_t lifetime_ms;
+	int pin, recall;
+} cases[] = {
+	{ 1, "198.51.100.10", PROTO_TCP, 443, 60000, 0, 0 },
+	{ 1, "198.51.100.10", PROTO_TCP, 22, 60000, 0, 0 },
+	{ 1, "198.51.100.10", PROTO_UDP, 443, 60000, 0, 0 },
+	{ 1, "9.9.9.9", PROTO_TCP, 443, 660000, 0, 0 },
+	/* sandboxes that are none, and families that they have not */
+	{ 0, "198.51.100.10", PROTO_TCP, 443, 60000, -ENOENT, -ENOENT },
+	{ 4, "198.51.100.10", PROTO_TCP, 443, 60000, -ENOENT, -ENOENT },
+	{ UINT32_MAX, "9.9.9.9", PROTO_TCP, 443, 60000, -ENOENT, -ENOENT },
+	{ 1, "2606:4700::1", PROTO_TCP, 443, 60000, -EAFNOSUPPORT,
+	    -EAFNOSUPPORT },
+	{ 3, "9.9.9.9", PROTO_TCP, 443, 60000, -EAFNOSUPPORT, -EAFNOSUPPORT },
+	{ 2, "2606:4700::1", PROTO_TCP, 443, 60000, 0, 0 },
+	/* services that the sandbox's own policy does not name */
+	{ 1, "9.9.9.9", PROTO_UDP, 22, 60000, -EACCES, -EACCES },
+	{ 1, "9.9.9.9", PROTO_TCP, 80, 60000, -EACCES, -EACCES },
+	{ 1, "9.9.9.9", PROTO_TCP, 53, 60000, -EACCES, -EACCES },
+	{ 2, "9.9.9.9", PROTO_TCP, 22, 60000, -EACCES, -EACCES },
+	{ 2, "9.9.9.9", PROTO_UDP, 443, 60000, -EACCES, -EACCES },
+	/* protected addresses, and the policy's own private prefixes */
+	{ 1, "10.5.0.9", PROTO_TCP, 443, 60000, 0, 0 },
+	{ 1, "10.5.1.9", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
+	    -EADDRNOTAVAIL },
+	{ 2, "10.5.0.9", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
+	    -EADDRNOTAVAIL },
+	{ 1, "169.254.169.254", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
+	    -EADDRNOTAVAIL },
+	{ 1, "127.0.0.1", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
+	    -EADDRNOTAVAIL },
+	{ 1, "224.0.0.1", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
+	    -EADDRNOTAVAIL },
+	{ 2, "::ffff:10.0.0.1", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
+	    -EADDRNOTAVAIL },
+	{ 2, "64:ff9b::a00:1", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
+	    -EADDRNOTAVAIL },
+	/* a listener is the host's own, its address there or not */
+	{ 1, "192.0.2.1", PROTO_TCP, 443, 60000, 0, 0 },
+	{ 2, "192.0.2.1", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
+	    -EADDRNOTAVAIL },
+	/* an address of the host that was set */
+	{ 1, "198.51.100.77", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
+	    -EADDRNOTAVAIL },
+	/* lifetimes: the floor is for new ones, the cap has the grace */
+	{ 1, "9.9.9.9", PROTO_TCP, 443, 59999, -ERANGE, 0 },
+	{ 1, "9.9.9.9", PROTO_TCP, 443, 1, -ERANGE, 0 },
+	{ 1, "9.9.9.9", PROTO_TCP, 443, 0, -ERANGE, 0 },
+	{ 1, "9.9.9.9", PROTO_TCP, 443, 660001, -ERANGE, -ERANGE },
+	{ 1, "9.9.9.9", PROTO_TCP, 443, UINT32_MAX, -ERANGE, -ERANGE },
+};
+
+START_TEST(judges)
+{
+	const struct verdict_case *c = &cases[_i];
+	const struct addr own = addr_of("198.51.100.77");
+	struct helper_msg msg =
+	    request(HELPER_PIN, c->sandbox, c->addr, c->port, c->lifetime_ms);
+
+	msg.service.protocol = c->protocol;
+	guard_set_own(&guard, &own, 1, false);
+	ck_assert_int_eq(guard_pin(&guard, &msg, 5000), c->pin);
+	msg.op = HELPER_RECALL;
+	ck_assert_int_eq(guard_recall(&guard, &msg, 5000), c->recall);
+}
+END_TEST
+
+START_TEST(unbound_is_refused)
+{
+	struct helper_msg msg = request(HELPER_PIN, 1, "9.9.9.9", 443, 60000);
+
+	guard.sandboxes[1].ifindex = 0;
+	ck_assert_int_eq(guard_pin(&guard, &msg, 0), -ENODEV);
+	ck_assert_int_eq(guard_recall(&guard, &msg, 0), -ENODEV);
+	guard.sandboxes[1].ifindex = 7;
+	guard.sandboxes[1].fresh = true;
+	ck_assert_int_eq(guard_recall(&guard, &msg, 0), -ESTALE);
+	ck_assert_int_eq(guard_pin(&guard, &msg, 5000), 0);
+}
+END_TEST
+
+/* More own addresses than fit: nothing can be told from them any more. */
+START_TEST(too_many_own_addresses_close)
+{
+	struct helper_msg msg = request(HELPER_PIN, 1, "9.9.9.9", 443, 60000);
+
+	guard_set_own(&guard, NULL, 0, true);
+	ck_assert_int_eq(guard_pin(&guard, &msg, 5000), -EADDRNOTAVAIL);
+	guard_set_own(&guard, NULL, 0, false);
+	ck_assert_int_eq(guard_pin(&guard, &msg, 5000), 0);
+}
+END_TEST
+
+static int
+pin_number(uint32_t sandbox, unsigned int number, uint64_t now_ms)
+{
+	struct helper_msg msg =
+	    request(HELPER_PIN, sandbox, "198.51.100.0", 443, 60000);
+	int error;
+
+	msg.addr.bytes[3] = (uint8_t)number;
+	error = guard_pin(&guard, &msg, now_ms);
+	if (error == 0)
+		held_put(&guard.held, sandbox, &msg.addr, msg.service)
+		    ->expires_ms = now_ms + msg.lifetime_ms;
+	return error;
+}
+
+START_TEST(rate_is_a_bucket_of_one_second)
+{
+	for (unsigned int i = 0; i < 10; i++)
+		ck_assert_int_eq(pin_number(1, i, 100000), 0);
+	ck_assert_int_eq(pin_number(1, 10, 100000), -EAGAIN);
+	ck_assert_int_eq(pin_number(2, 10, 100000), 0);
+	ck_assert_int_eq(pin_number(1, 10, 100099), -EAGAIN);
+	ck_assert_int_eq(pin_number(1, 10, 100100), 0);
+	ck_assert_int_eq(pin_number(1, 11, 100100), -EAGAIN);
+	/* An hour of silence saves up no more than a second's worth. */
+	for (unsigned int i = 20; i < 30; i++)
+		ck_assert_int_eq(pin_number(1, i, 3700000), 0);
+	ck_assert_int_eq(pin_number(1, 30, 3700000), -EAGAIN);
+}
+END_TEST
+
+START_TEST(number_is_bounded_and_expiry_makes_room)
+{
+	uint64_t now_ms = 100000;
+
+	for (unsigned int i = 0; i < 100; i++, now_ms += 100)
+		ck_assert_int_eq(pin_number(1, i, now_ms), 0);
+	ck_assert_int_eq(pin_number(1, 100, now_ms), -ENOSPC);
+	/* What is held may be renewed, and others are not concerned. */
+	ck_assert_int_eq(pin_number(1, 5, now_ms + 100), 0);
+	ck_assert_int_eq(pin_number(2, 100, now_ms), 0);
+	now_ms = 100000 + 60000 + 1;
+	ck_assert_int_eq(pin_number(1, 100, now_ms), 0);
+}
+END_TEST
+
+START_TEST(sources_are_found)
+{
+	struct addr addr = addr_of("2001:db8::12");
+
+	ck_assert_uint_eq(guard_whose(&guard, &addr), 2);
+	addr = addr_of("192.0.2.11");
+	ck_assert_uint_eq(guard_whose(&guard, &addr), 1);
+	addr = addr_of("192.0.2.13");
+	ck_assert_uint_eq(guard_whose(&guard, &addr), 0);
+	addr = addr_of("192.0.2.1");
+	ck_assert(guard_is_own(&guard, &addr));
+	ck_assert(guard_is_listener(&guard, &addr, 53));
+	ck_assert(!guard_is_listener(&guard, &addr, 54));
+}
+END_TEST
+
+START_TEST(no_such_sandbox_aborts)
+{
+	(void)guard_sandbox(&guard, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	TCase *all;
+	Suite *suite = unit_suite("guard", &all);
+
+	tcase_add_checked_fixture(all, setup, teardown);
+	tcase_add_loop_test(all, judges, 0, (int)ARRAY_LEN(cases));
+	tcase_add_test(all, unbound_is_refused);
+	tcase_add_test(all, too_many_own_addresses_close);
+	tcase_add_test(all, rate_is_a_bucket_of_one_second);
+	tcase_add_test(all, number_is_bounded_and_expiry_makes_room);
+	tcase_add_test(all, sources_are_found);
+	tcase_add_test_raise_signal(all, no_such_sandbox_aborts, SIGABRT);
+	return unit_run(suite);
+}
