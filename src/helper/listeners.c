@@ -157,7 +157,7 @@ handover_status(struct handover *handover, const struct settings *settings)
 			close(fd);
 		return EXIT_ENVIRONMENT;
 	}
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	memcpy(address.sun_path, path, strlen(path));
 	make_parent(path);
 	if (unlink(path) != 0 && errno != ENOENT)
 		log_warn("%s: %s", path, strerror(errno));
