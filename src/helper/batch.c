@@ -202,8 +202,10 @@ read_answers(const struct batch *batch)
 		for (; mnl_nlmsg_ok(header, left);
 		     header = mnl_nlmsg_next(header, &left)) {
 			error = read_answer(batch, header, &done);
-			if (error != 0 && first == 0)
-				first = error;
+			if (error == 0 || first != 0)
+				continue;
+			first = error;
+			nft->refused_at = header->nlmsg_seq - batch->seq_first;
 		}
 	}
 	return first;

@@ -208,8 +208,8 @@ fail_install(struct helper *helper, int error)
 		    table);
 	else if (error == -ENOENT || error == -EOPNOTSUPP)
 		log_error("table inet %s: this kernel lacks a part of "
-			  "nf_tables that the ruleset needs (%s)",
-		    table, strerror(-error));
+			  "nf_tables that the ruleset needs (part %u: %s)",
+		    table, helper->nft.refused_at, strerror(-error));
 	else
 		log_error("table inet %s: %s", table, batch_error_text(error));
 	return EXIT_ENVIRONMENT;
