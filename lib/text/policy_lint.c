@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COMPARISONS_MAX 10000000
@@ -113,19 +114,21 @@ covers(const struct policy_rule *deny, const struct policy_rule *allow)
 	return false;
 }
 
+/* Looks for what denies an allowed name among the rules that deny, which
+ * stand at `denies`. */
 static void
 lint_denied(struct config *config, const struct rule_set *set,
-    const struct pending_rule *allow)
+    const uint32_t *denies, size_t count, const struct pending_rule *allow)
 {
 	const struct policy_rule *rule = &allow->rule;
 	char text[DNAME_TEXT_MAX];
 
 	if (rule->deny || (allow->accept & ACCEPT_DENIED) != 0)
 		return;
-	for (size_t i = 0; i < set->rule_count; i++) {
-		const struct pending_rule *deny = &set->rules[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct pending_rule *deny = &set->rules[denies[i]];
 
-		if (!deny->rule.deny || deny->profile != allow->profile ||
+		if (deny->profile != allow->profile ||
 		    !covers(&deny->rule, rule))
 			continue;
 		policy_rule_print(rule->kind, &rule->name, text);
@@ -137,13 +140,32 @@ lint_denied(struct config *config, const struct rule_set *set,
 	}
 }
 
+/* Rules one by one, and each that allows against those that deny, where that
+ * is not too much. A warning less is no reason to refuse a file. */
+static void
+lint_rules(struct config *config, const struct rule_set *set)
+{
+	uint32_t *denies = calloc(set->rule_count + 1, sizeof(*denies));
+	size_t count = 0;
+
+	for (uint32_t i = 0; denies != NULL && i < set->rule_count; i++)
+		if (set->rules[i].rule.deny)
+			denies[count++] = i;
+	if (count * set->rule_count > COMPARISONS_MAX)
+		count = 0;
+	for (size_t i = 0; i < set->rule_count; i++) {
+		lint_ports(config, set, &set->rules[i]);
+		lint_denied(config, set, denies, count, &set->rules[i]);
+	}
+	free(denies);
+}
+
 void
 policy_lint(struct config *config, const struct yaml_node *root,
     const struct rule_set *set)
 {
 	const struct yaml_node *policies = yaml_tree_get(root, "policies");
 	const struct yaml_node *map = policies != NULL ? policies->first : NULL;
-	size_t denies = 0;
 
 	for (uint32_t i = 0; i < set->profile_count; i++, map = map->next) {
 		lint_denial(config, map);
@@ -154,11 +176,5 @@ policy_lint(struct config *config, const struct yaml_node *root,
 			    "it",
 			    map->key->text);
 	}
-	for (size_t i = 0; i < set->rule_count; i++)
-		denies += set->rules[i].rule.deny;
-	for (size_t i = 0; i < set->rule_count; i++) {
-		lint_ports(config, set, &set->rules[i]);
-		if (denies * set->rule_count < COMPARISONS_MAX)
-			lint_denied(config, set, &set->rules[i]);
-	}
+	lint_rules(config, set);
 }

@@ -55,13 +55,24 @@ add_file(struct reader *r, const char *path, uint32_t *ret_index)
 	return 0;
 }
 
+/* Rules in a row mostly have the same terms: the last few are looked at, so
+ * that a hundred thousand rules do not keep as many copies. Padding may tell
+ * two apart that are the same; then there is one more. */
 static int
 add_terms(struct reader *r, const struct policy_terms *one, uint32_t *ret_index)
 {
 	struct rule_set *set = r->set;
-	struct policy_terms *terms =
-	    text_grow(set->terms, set->term_count, sizeof(*terms));
+	struct policy_terms *terms;
 
+	for (size_t back = 1; back <= set->term_count && back <= 16; back++) {
+		size_t index = set->term_count - back;
+
+		if (memcmp(&set->terms[index], one, sizeof(*one)) == 0) {
+			*ret_index = (uint32_t)index;
+			return 0;
+		}
+	}
+	terms = text_grow(set->terms, set->term_count, sizeof(*terms));
 	if (terms == NULL)
 		return -ENOMEM;
 	set->terms = terms;

@@ -256,6 +256,20 @@ value_bool(const char *file, const struct yaml_node *node, bool *ret,
 	return 0;
 }
 
+/* No packet bears an address of this form, and no socket of ours takes it. */
+static int
+check_form(const char *file, const struct yaml_node *node,
+    const struct addr *addr, struct text_error *ret_error)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (addr->family != 6 || memcmp(addr->bytes, mapped, 12) != 0)
+		return 0;
+	return text_error_at(ret_error, file, node,
+	    "\"%s\" is an IPv4 address in the form of IPv6; write it as IPv4",
+	    node->text);
+}
+
 int
 value_addr(const char *file, const struct yaml_node *node, struct addr *ret,
     struct text_error *ret_error)
@@ -269,7 +283,7 @@ value_addr(const char *file, const struct yaml_node *node, struct addr *ret,
 		    "\"%s\" is not an address; write one such as 10.200.1.2 "
 		    "or \"fd00::2\"",
 		    node->text);
-	return 0;
+	return check_form(file, node, ret, ret_error);
 }
 
 /* Whether only the octets behind the prefix length are wrong. */
@@ -319,7 +333,7 @@ value_endpoint(const char *file, const struct yaml_node *node,
 		    "\"%s\" is not ADDRESS or ADDRESS@PORT; write one such as "
 		    "192.0.2.1 or \"fd00::1@5353\"",
 		    node->text);
-	return 0;
+	return check_form(file, node, &ret->addr, ret_error);
 }
 
 int
