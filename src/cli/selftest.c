@@ -27,9 +27,8 @@
 
 #define LIMIT_MS 1000
 
-/* Resolvers and web servers that the whole world may ask. */
-static const char *const usual_targets[] = { "9.9.9.9", "1.1.1.1",
-	"2620:fe::fe" };
+/* A resolver and web server that the whole world may ask, in each family. */
+static const char *const usual_targets[] = { "9.9.9.9", "2620:fe::fe" };
 
 struct options {
 	const char *sandbox, *netns, *pid, *interface;
@@ -54,6 +53,26 @@ add_target(struct plan_input *input, const char *text)
 	return false;
 }
 
+/* A family without a target would be a probe without an attempt. */
+static bool
+add_usual(struct plan_input *input)
+{
+	for (size_t i = 0; i < ARRAY_LEN(usual_targets); i++) {
+		const char *text = usual_targets[i];
+		struct addr addr;
+		bool given = false;
+
+		if (!addr_parse(text, strlen(text), &addr))
+			UNREACHABLE();
+		for (size_t j = 0; j < input->target_count; j++)
+			if (input->targets[j].family == addr.family)
+				given = true;
+		if (!given && !add_target(input, text))
+			return false;
+	}
+	return true;
+}
+
 static bool
 take_options(struct args *args, struct options *options)
 {
@@ -76,11 +95,7 @@ take_options(struct args *args, struct options *options)
 		complain("either --netns or --pid");
 		return false;
 	}
-	for (size_t i = 0;
-	     options->input.target_count == 0 && i < ARRAY_LEN(usual_targets);)
-		if (!add_target(&options->input, usual_targets[i++]))
-			return false;
-	return true;
+	return add_usual(&options->input);
 }
 
 static const struct edge_sandbox *
