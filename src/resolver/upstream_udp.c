@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * upstream_udp - a number of connected sockets for each server, on random ports.
+ * upstream_udp - connected sockets for each server, on random ports.
  *
  * Who wants to forge a response has to guess port and id. A socket is
  * replaced after a bounded number of asks, and at once when it has seen more
