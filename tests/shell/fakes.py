@@ -106,9 +106,10 @@ class Upstream:
     def __init__(self, address, script, port=53):
         self.script = script
         self.seen = []
-        self.udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self.udp = socket.socket(family, socket.SOCK_DGRAM)
         self.udp.bind((address, port))
-        self.tcp = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self.tcp = socket.socket(family, socket.SOCK_STREAM)
         self.tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.tcp.bind((address, port))
         self.tcp.listen(8)

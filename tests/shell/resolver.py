@@ -7,6 +7,7 @@ function test_* is one run of the program; a failed check ends the whole.
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -25,19 +26,20 @@ from fakes import (ENFILE, Helper, RECALL, RESET, SETTLE, UNPIN, Upstream,
 
 NOBODY = 65534
 LISTEN = "192.0.2.1"
+LISTEN6, BOX1_6, UP6 = "2001:db8:1::1", "2001:db8:1::11", "2001:db8:f::53"
 BOX1, BOX2, STRANGER = "192.0.2.11", "192.0.2.12", "192.0.2.99"
 UP1, UP2, CORP = "203.0.113.53", "203.0.113.54", "203.0.113.55"
 CONFIG = """version: 1
-listen: [192.0.2.1]
+listen: [192.0.2.1, "2001:db8:1::1"]
 edge: [box0]
 upstream: [203.0.113.53, 203.0.113.54]
 forward:
   corp.example: [203.0.113.55]
-protected: {except: [198.51.100.0/24]}
+protected: {except: [198.51.100.0/24, "2001:db8:100::/48"]}
 sandboxes:
   box1:
     policy: agent
-    source: [192.0.2.11]
+    source: [192.0.2.11, "2001:db8:1::11"]
   box2:
     policy: agent
     source: [192.0.2.12]
@@ -112,6 +114,13 @@ def script(query, tcp):
     return [bytes(wrong_id), wrong_name, bytes(not_response), b"\0" * 5, good]
 
 
+def script_six(query, tcp):
+    name = query.question[0].name.to_text()
+    if query.question[0].rdtype == dns.rdatatype.AAAA:
+        return [answer_to(query, name + " 60 IN AAAA 2001:db8:100::10")]
+    return [answer_to(query, name + " 60 IN A 198.51.100.10")]
+
+
 def script_first(query, tcp):
     if query.question[0].name.to_text() == "failover.example.com.":
         response = answer_to(query)
@@ -122,6 +131,7 @@ def script_first(query, tcp):
 
 class Resolver:
     def __init__(self, dir, config=CONFIG, sandboxes=2, bound=None):
+        """bound: pairs of sandbox and interface index."""
         self.dir = dir
         for name in "status.sock",:
             (dir / name).unlink(missing_ok=True)
@@ -129,9 +139,13 @@ class Resolver:
         os.chown(dir / "state", NOBODY, NOBODY)
         self.helper = Helper(
             sandboxes, [(1, 1), (2, 1)] if bound is None else bound)
-        self.listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.listener.setsockopt(socket.IPPROTO_IP, 8, 1)  # IP_PKTINFO
-        self.listener.bind((LISTEN, 53))
+        self.listeners = [socket.socket(family, socket.SOCK_DGRAM)
+                          for family in (socket.AF_INET, socket.AF_INET6)]
+        self.listeners[0].setsockopt(socket.IPPROTO_IP, 8, 1)  # IP_PKTINFO
+        self.listeners[0].bind((LISTEN, 53))
+        self.listeners[1].setsockopt(socket.IPPROTO_IPV6,
+                                     socket.IPV6_RECVPKTINFO, 1)
+        self.listeners[1].bind((LISTEN6, 53))
         self.status_socket = socket.socket(socket.AF_UNIX)
         self.status_socket.bind(str(dir / "status.sock"))
         self.status_socket.listen(16)
@@ -139,7 +153,7 @@ class Resolver:
         try:
             self.start(config)
         finally:
-            for end in (self.listener, self.status_socket,
+            for end in (*self.listeners, self.status_socket,
                         self.helper.theirs):
                 end.close()
 
@@ -151,7 +165,8 @@ class Resolver:
             "suffixes": os.open(self.dir / "suffixes", os.O_RDONLY),
             "state": os.open(self.dir / "state", os.O_DIRECTORY),
             "helper": self.helper.theirs.fileno(),
-            "listen": self.listener.fileno(),
+            "listen": self.listeners[0].fileno(),
+            "listen6": self.listeners[1].fileno(),
             "status": self.status_socket.fileno(),
         }
         program = os.path.join(os.environ["BUILD_DIR"], "namewall-resolver")
@@ -162,6 +177,7 @@ class Resolver:
              "--config-name", "test.yaml",
              "--file", "suffixes=%d=psl" % fds["suffixes"],
              "--listen-fd", str(fds["listen"]),
+             "--listen-fd", str(fds["listen6"]),
              "--status-fd", str(fds["status"]),
              "--state-fd", str(fds["state"])],
             pass_fds=fds.values(), user=NOBODY, group=NOBODY,
@@ -207,16 +223,18 @@ class Resolver:
 def ask(name, type="A", source=BOX1, timeout=5, edns=True):
     """(response or None, seconds)."""
     query = dns.message.make_query(name, type, use_edns=0 if edns else -1)
-    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    six = ":" in source
+    end = socket.socket(socket.AF_INET6 if six else socket.AF_INET,
+                        socket.SOCK_DGRAM)
     end.bind((source, 0))
     end.settimeout(timeout)
     started = time.monotonic()
-    end.sendto(query.to_wire(), (LISTEN, 53))
+    end.sendto(query.to_wire(), (LISTEN6 if six else LISTEN, 53))
     try:
         wire, sender = end.recvfrom(4096)
     except socket.timeout:
         return None, time.monotonic() - started
-    assert sender == (LISTEN, 53)
+    assert sender[:2] == (LISTEN6 if six else LISTEN, 53)
     response = dns.message.from_wire(wire)
     assert response.id == query.id
     return response, time.monotonic() - started
@@ -331,6 +349,50 @@ def test_upstream(dir, up1, up2, corp):
     ports = {client[1] for _, client, tcp in up1.seen + up2.seen if not tcp}
     check("asks come from several ports", len(ports) > 2, ports)
     r.stop()
+
+
+def test_ipv6(dir, up1, up2, corp):
+    r = Resolver(dir, config=CONFIG.replace(
+        "[203.0.113.53, 203.0.113.54]", '["%s"]' % UP6)).ready()
+    response, _ = ask("ok.example.com", "AAAA", source=BOX1_6)
+    check("over IPv6, from an upstream over IPv6", addresses(response) ==
+          ["2001:db8:100::10"], response)
+    pin = r.helper.pins()[-1]
+    check("an IPv6 pin", (pin.family, pin.address, pin.sandbox) ==
+          (6, "2001:db8:100::10", 1))
+    response, _ = ask("ok.example.com", "A", source=BOX1_6)
+    check("the other half of the pair is in memory", addresses(response) ==
+          ["198.51.100.10"] and len(r.helper.pins()) == 2, response)
+    response, _ = ask("ok.example.com", "AAAA", source=BOX2)
+    check("no IPv6 for a sandbox without: NODATA", rcode(response) ==
+          "NOERROR" and not response.answer, response)
+    r.stop()
+
+
+def test_garbage(dir, up1, up2, corp):
+    r = Resolver(dir).ready()
+    seed = int(time.time())
+    print("seed", seed)
+    draw = random.Random(seed)
+    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    end.bind((BOX1, 0))
+    whole = dns.message.make_query("ok.example.com", "A").to_wire()
+    for i in range(3000):
+        wire = bytearray(whole if i % 2 else
+                         draw.randbytes(draw.choice((0, 1, 12, 40, 3000))))
+        for _ in range(draw.randrange(4)):
+            if wire:
+                wire[draw.randrange(len(wire))] = draw.randrange(256)
+        end.sendto(wire, (LISTEN, 53))
+        if i % 50 == 0:
+            time.sleep(0.002)
+    response, _ = ask("two.example.com")
+    check("garbage harms nobody", addresses(response) == ["198.51.100.10"],
+          response)
+    r.helper.send(b"x" * 63)
+    r.stop(code=1)
+    check("garbage from the helper is the end",
+          "protocol violation" in r.log_text(), r.log_text())
 
 
 def test_binding(dir, up1, up2, corp):
@@ -525,8 +587,10 @@ def prepare_network():
     # The loopback is no edge by its own name.
     subprocess.run(["ip", "link", "set", "lo", "name", "box0"], check=True)
     subprocess.run(["ip", "link", "set", "box0", "up"], check=True)
-    for address in LISTEN, BOX1, BOX2, STRANGER, UP1, UP2, CORP:
-        subprocess.run(["ip", "address", "add", address + "/32", "dev",
+    for address in (LISTEN, BOX1, BOX2, STRANGER, UP1, UP2, CORP, LISTEN6,
+                    BOX1_6, UP6):
+        bits = "/128" if ":" in address else "/32"
+        subprocess.run(["ip", "address", "add", address + bits, "dev",
                         "box0"], check=True)
 
 
@@ -534,6 +598,7 @@ def main():
     prepare_network()
     ups = [Upstream(UP1, script_first), Upstream(UP2, script),
            Upstream(CORP, script)]
+    Upstream(UP6, script_six)
     wanted = sys.argv[1:]
     for name, test in list(globals().items()):
         if not name.startswith("test_") or (wanted and name not in wanted):
