@@ -37,7 +37,8 @@ expect_ask(struct script *s)
 		    !dname_equal(&effect->u.ask.ask.name, &name))
 			continue;
 		label = script_new_label(s, EFFECT_ASK, s->words[2]);
-		script_consume(s, i, &label->effect);
+		script_consume(s, i);
+		label->effect = s->taken;
 		return true;
 	}
 	return script_fail(s, "no such ask");
@@ -59,8 +60,7 @@ lifetime_fits(struct script *s, const struct effect *effect)
 
 /* The effect of this kind about the element at a word, which is wanted. */
 static bool
-take_element(struct script *s, enum effect_kind kind, uint32_t word,
-    struct effect *ret)
+take_element(struct script *s, enum effect_kind kind, uint32_t word)
 {
 	struct pin_element element;
 
@@ -70,8 +70,8 @@ take_element(struct script *s, enum effect_kind kind, uint32_t word,
 		if (s->waiting[i].kind != kind ||
 		    !same_element(&s->waiting[i].u.pin.element, &element))
 			continue;
-		script_consume(s, i, ret);
-		return lifetime_fits(s, ret);
+		script_consume(s, i);
+		return lifetime_fits(s, &s->taken);
 	}
 	return script_fail(s, "no such request");
 }
@@ -80,11 +80,9 @@ take_element(struct script *s, enum effect_kind kind, uint32_t word,
 static bool
 expect_labelled(struct script *s, enum effect_kind kind)
 {
-	struct effect effect;
-
-	if (!take_element(s, kind, 3, &effect))
+	if (!take_element(s, kind, 3))
 		return false;
-	script_new_label(s, kind, s->words[2])->effect = effect;
+	script_new_label(s, kind, s->words[2])->effect = s->taken;
 	return true;
 }
 
@@ -170,8 +168,6 @@ static bool
 expect_reply(struct script *s)
 {
 	const struct label *label;
-	struct effect effect;
-
 	if (s->word_count < 4)
 		return script_fail(s, "LABEL RCODE is wanted");
 	label = script_label(s, EFFECT_REPLY, s->words[2]);
@@ -181,8 +177,8 @@ expect_reply(struct script *s)
 		if (s->waiting[i].kind != EFFECT_REPLY ||
 		    s->waiting[i].u.reply.client.port != label->port)
 			continue;
-		script_consume(s, i, &effect);
-		return check_reply(s, &effect, label);
+		script_consume(s, i);
+		return check_reply(s, &s->taken, label);
 	}
 	return script_fail(s, "no reply to %s", s->words[2]);
 }
@@ -217,15 +213,13 @@ event_fits(const struct script *s, const struct event *event)
 static bool
 expect_event(struct script *s)
 {
-	struct effect effect;
-
 	if (s->word_count < 3)
 		return script_fail(s, "ACTION is wanted");
 	for (uint32_t i = 0; i < s->waiting_count; i++) {
 		if (s->waiting[i].kind != EFFECT_EVENT ||
 		    !event_fits(s, &s->waiting[i].u.event))
 			continue;
-		script_consume(s, i, &effect);
+		script_consume(s, i);
 		return true;
 	}
 	return script_fail(s, "no such event");
@@ -234,12 +228,10 @@ expect_event(struct script *s)
 static bool
 expect_kind(struct script *s, enum effect_kind kind)
 {
-	struct effect effect;
-
 	for (uint32_t i = 0; i < s->waiting_count; i++) {
 		if (s->waiting[i].kind != kind)
 			continue;
-		script_consume(s, i, &effect);
+		script_consume(s, i);
 		return true;
 	}
 	return script_fail(s, "no such effect");
@@ -248,7 +240,6 @@ expect_kind(struct script *s, enum effect_kind kind)
 bool
 script_expect(struct script *s)
 {
-	struct effect effect;
 	const char *what = s->word_count < 2 ? "" : s->words[1];
 
 	if (strcmp(what, "ASK") == 0)
@@ -258,9 +249,9 @@ script_expect(struct script *s)
 	if (strcmp(what, "FLOWS") == 0)
 		return expect_labelled(s, EFFECT_FLOWS);
 	if (strcmp(what, "UNPIN") == 0)
-		return take_element(s, EFFECT_UNPIN, 2, &effect);
+		return take_element(s, EFFECT_UNPIN, 2);
 	if (strcmp(what, "RECALL") == 0)
-		return take_element(s, EFFECT_RECALL, 2, &effect);
+		return take_element(s, EFFECT_RECALL, 2);
 	if (strcmp(what, "REPLY") == 0)
 		return expect_reply(s);
 	if (strcmp(what, "EVENT") == 0)

@@ -97,12 +97,10 @@ do_set(struct script *s)
 static bool
 settle(struct script *s)
 {
-	struct effect effect;
-
 	engine_recalled(s->engine, s->now_ms);
-	if (!engine_next_effect(s->engine, &effect) ||
-	    effect.kind != EFFECT_SETTLE ||
-	    engine_next_effect(s->engine, &effect))
+	if (!engine_next_effect(s->engine, &s->taken) ||
+	    s->taken.kind != EFFECT_SETTLE ||
+	    engine_next_effect(s->engine, &s->taken))
 		return script_fail(s, "a start that is no SETTLE");
 	engine_settled(s->engine, 0, s->now_ms);
 	script_drain(s);
@@ -472,27 +470,30 @@ run_lines(struct script *s)
 static bool
 run_file(const char *path, bool verbose)
 {
-	struct script s;
+	struct script *s = calloc(1, sizeof(*s));
+	bool passed;
 
-	memset(&s, 0, sizeof(s));
-	s.path = path;
-	s.verbose = verbose;
-	s.limits = rig_limits(8);
-	s.now_ms = 0;
-	s.file = fopen(path, "r");
-	s.waiting = calloc(SCRIPT_WAIT_MAX, sizeof(*s.waiting));
-	s.labels = calloc(SCRIPT_LABELS_MAX, sizeof(*s.labels));
-	if (s.file == NULL || s.waiting == NULL || s.labels == NULL)
-		script_fail(&s, "cannot begin");
+	if (s == NULL)
+		return false;
+	s->path = path;
+	s->verbose = verbose;
+	s->limits = rig_limits(8);
+	s->file = fopen(path, "r");
+	s->waiting = calloc(SCRIPT_WAIT_MAX, sizeof(*s->waiting));
+	s->labels = calloc(SCRIPT_LABELS_MAX, sizeof(*s->labels));
+	if (s->file == NULL || s->waiting == NULL || s->labels == NULL)
+		script_fail(s, "cannot begin");
 	else
-		run_lines(&s);
-	if (s.file != NULL)
-		(void)fclose(s.file);
-	free(s.waiting);
-	free(s.labels);
-	rig_policy_free(s.policy);
-	rig_engine_free(s.engine);
-	return !s.failed;
+		run_lines(s);
+	if (s->file != NULL)
+		(void)fclose(s->file);
+	free(s->waiting);
+	free(s->labels);
+	rig_policy_free(s->policy);
+	rig_engine_free(s->engine);
+	passed = !s->failed;
+	free(s);
+	return passed;
 }
 
 int

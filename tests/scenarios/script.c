@@ -43,18 +43,18 @@ is_quiet(const struct effect *effect)
 void
 script_drain(struct script *s)
 {
-	struct effect effect;
+	while (engine_next_effect(s->engine, &s->taken)) {
+		const struct effect *effect = &s->taken;
 
-	while (engine_next_effect(s->engine, &effect)) {
 		if (s->verbose)
-			rig_print_effect(&effect, s->now_ms);
-		s->reply_count += effect.kind == EFFECT_REPLY;
-		s->outcome_count += is_outcome(&effect);
+			rig_print_effect(effect, s->now_ms);
+		s->reply_count += effect->kind == EFFECT_REPLY;
+		s->outcome_count += is_outcome(effect);
 		if (s->waiting_count == SCRIPT_WAIT_MAX) {
 			script_fail(s, "too many effects");
 			continue;
 		}
-		s->waiting[s->waiting_count++] = effect;
+		s->waiting[s->waiting_count++] = *effect;
 	}
 	if (s->reply_count != s->outcome_count)
 		script_fail(s, "%u replies, %u outcome events",
@@ -124,10 +124,10 @@ script_new_label(struct script *s, enum effect_kind kind, const char *name)
 }
 
 void
-script_consume(struct script *s, uint32_t i, struct effect *ret)
+script_consume(struct script *s, uint32_t i)
 {
 	REQUIRE(i < s->waiting_count);
-	*ret = s->waiting[i];
+	s->taken = s->waiting[i];
 	s->waiting_count--;
 	memmove(&s->waiting[i], &s->waiting[i + 1],
 	    (s->waiting_count - i) * sizeof(s->waiting[0]));

@@ -36,6 +36,7 @@ struct script {
 	uint64_t now_ms;
 	struct effect *waiting; /* not expected yet, oldest first */
 	uint32_t waiting_count;
+	struct effect taken; /* what the last EXPECT was about */
 	uint64_t reply_count, outcome_count;
 	struct label *labels;
 	uint32_t label_count;
@@ -59,8 +60,8 @@ struct label *script_label(struct script *, enum effect_kind,
     const char *name);
 struct label *script_new_label(struct script *, enum effect_kind,
     const char *name);
-/* Takes effect i out of those that wait. */
-void script_consume(struct script *, uint32_t i, struct effect *ret);
+/* Takes effect i out of those that wait, into taken. */
+void script_consume(struct script *, uint32_t i);
 
 uint32_t script_sandbox(const struct script *, const char *name);
 /* "1500ms", "2s"; false when it is no time. */
