@@ -338,6 +338,8 @@ batch_error_text(int error)
 		return "this kernel does not support it";
 	case EPROTONOSUPPORT:
 		return "this kernel has no nf_tables";
+	case ESTALE:
+		return "it is not as it was installed";
 	case ETIMEDOUT:
 		return "the kernel did not answer";
 	default:

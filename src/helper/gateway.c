@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "lib/require.h"
-#include "lib/text/settings.h"
+#include "lib/text/edge_text.h"
 
 #define META(key, bytes, number) \
 	.base = NFT_META_##key, .size = (bytes), .type = (number)
@@ -430,16 +430,36 @@ gateway_set_size(const struct gateway_params *params, enum set_size size)
 	UNREACHABLE();
 }
 
-void
-gateway_params_of(struct gateway_params *ret, const struct settings *settings)
+/* A pin is an element for each source of its sandbox in a family. */
+static uint32_t
+fan_out_max(const struct edge_config *config)
 {
+	uint32_t most = 1;
+
+	for (size_t i = 0; i < config->sandbox_count; i++) {
+		const struct edge_sandbox *sandbox = &config->sandboxes[i];
+		uint32_t count[2] = { 0, 0 };
+
+		for (size_t k = 0; k < sandbox->source_count; k++)
+			count[sandbox->sources[k].family == 6 ? 1 : 0]++;
+		most = count[0] > most ? count[0] : most;
+		most = count[1] > most ? count[1] : most;
+	}
+	return most;
+}
+
+void
+gateway_params_of(struct gateway_params *ret, const struct edge_config *config)
+{
+	const struct settings *settings = &config->settings;
+
 	*ret = (struct gateway_params){
 		.priority = settings->nft_priority,
 		.masquerade = settings->nft_masquerade,
 		.log_group = settings->nft_log_group,
 		.log_rate = settings->nft_log_rate,
 		.flows_max = settings->limits.flows_per_sandbox,
-		.pins_max = settings->limits.pins,
+		.pins_max = settings->limits.pins * fan_out_max(config),
 	};
 	snprintf(ret->table, sizeof(ret->table), "%s", settings->nft_table);
 }

@@ -155,8 +155,8 @@ const char *const *gateway_counters(size_t *ret_count);
 const struct set_form *gateway_sets(size_t *ret_count);
 /* The chain for masquerading is the last; it is left out without it. */
 const struct chain_form *gateway_chains(bool masquerade, size_t *ret_count);
-struct settings; /* lib/text/settings.h */
-void gateway_params_of(struct gateway_params *ret, const struct settings *);
+struct edge_config; /* lib/text/edge_text.h */
+void gateway_params_of(struct gateway_params *ret, const struct edge_config *);
 uint32_t gateway_set_size(const struct gateway_params *, enum set_size);
 
 #endif

@@ -124,11 +124,8 @@ fill_members(struct helper *helper)
 static void
 take_params(struct helper *helper)
 {
-	const struct settings *settings = &helper->config->settings;
-	struct gateway_params *params = &helper->ruleset.params;
-
 	helper->ruleset.nft = &helper->nft;
-	gateway_params_of(params, settings);
+	gateway_params_of(&helper->ruleset.params, helper->config);
 }
 
 /* A foreign-looking error here is nearly always one of two. */

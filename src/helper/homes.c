@@ -223,7 +223,7 @@ put_homes(struct helper *helper, uint32_t number, bool in)
 
 /* The pair goes first: from then on the address is nobody's and every packet
  * of it is dropped. Then what it had, so that a successor inherits nothing. */
-static void
+static bool
 move(struct helper *helper, uint32_t number, uint32_t index)
 {
 	struct guard_sandbox *s = &helper->guard.sandboxes[number];
@@ -250,13 +250,14 @@ move(struct helper *helper, uint32_t number, uint32_t index)
 	    index != 0 ? "bound to" : "unbound from its", (unsigned int)index,
 	    cut.count);
 	tell(helper, number);
+	return error == 0;
 }
 
 void
 homes_follow(struct helper *helper)
 {
 	struct guard *guard = &helper->guard;
-	bool moved = false;
+	bool moved = false, failed = false;
 	int error = links_refresh(&helper->links);
 
 	if (error != 0) {
@@ -272,13 +273,14 @@ homes_follow(struct helper *helper)
 			continue;
 		if (index == 0)
 			(void)homes_refused(helper);
-		move(helper, i, index);
+		failed |= !move(helper, i, index);
 		moved = true;
 	}
 	if (!moved)
 		return;
 	homes_members(helper);
-	error = ruleset_settle(&helper->ruleset);
-	if (error != 0)
+	/* Where something failed, what is there must not pass for what was
+	 * installed: the next look finds the difference, and rebuilds. */
+	if (!failed && ruleset_settle(&helper->ruleset) != 0)
 		helper->suspect = true;
 }

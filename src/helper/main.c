@@ -205,11 +205,11 @@ remove_table(const char *table)
 }
 
 static int
-print_ruleset(const struct settings *settings)
+print_ruleset(const struct edge_config *config)
 {
 	struct gateway_params params;
 
-	gateway_params_of(&params, settings);
+	gateway_params_of(&params, config);
 	ruleset_print(stdout, &params);
 	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_ENVIRONMENT;
 }
@@ -339,7 +339,7 @@ act(const struct options *options, const struct source *source)
 	case ACTION_REMOVE_TABLE:
 		return remove_table(settings->nft_table);
 	case ACTION_PRINT_RULESET:
-		return print_ruleset(settings);
+		return print_ruleset(source->config);
 	case ACTION_SERVE:
 		return run(options, source);
 	}

@@ -149,7 +149,7 @@ revoking_due(const struct helper *helper)
 void
 revoking_tick(struct helper *helper, uint64_t now_ms)
 {
-	if (revoking_due(helper) <= now_ms)
+	if (helper->revocation_count != 0 && revoking_due(helper) <= now_ms)
 		finish(helper, now_ms);
 }
 

@@ -67,10 +67,6 @@ ruleset_probe(struct ruleset *ruleset)
 	return error == -EOPNOTSUPP ? 0 : error;
 }
 
-/*
- * Whether the set in the kernel is the one of the table: a set of another
- * kind under our name is no place for pins.
- */
 static uint32_t
 set_flags(const struct set_form *form)
 {
@@ -100,6 +96,8 @@ key_of(const struct set_form *form, uint32_t *ret_type, uint32_t *ret_len)
 	*ret_len = len;
 }
 
+/* Whether the set in the kernel is the one of the table: one of another kind
+ * under our name is no place for pins. A larger one than need be will do. */
 static bool
 is_same_set(const struct work *work, const struct set_form *form,
     const struct survey_set *found)
@@ -112,7 +110,7 @@ is_same_set(const struct work *work, const struct set_form *form,
 	return (found->flags & compared) == set_flags(form) &&
 	    found->key_type == type && found->key_len == len &&
 	    found->timeout_ms == form->timeout_ms &&
-	    found->size == gateway_set_size(&work->ruleset->params, form->size);
+	    found->size >= gateway_set_size(&work->ruleset->params, form->size);
 }
 
 /* Whether the set that is there stays as it is, elements and all. */

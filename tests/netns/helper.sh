@@ -4,7 +4,7 @@
 # For tests of the parent alone: helper_driver in the resolver's place.
 #
 #   drive COMMAND…     sends one command to the driver (see helper_driver.c)
-#   told PATTERN       waits (3 s) for a line of the driver's output that
+#   told PATTERN       waits (5 s) for a line of the driver's output that
 #                      matches the whole extended expression, since `fresh`
 #   fresh              forgets the output so far
 #   helper_config      as nw_config, with rules for the ports used here
@@ -24,7 +24,7 @@ helper_config() {
 	cat >policies.in <<-END
 	nft: {table: namewall, masquerade: false}
 	pins: {floor: 1s, cap: 10m, grace: 10s}
-	limits: {pins_per_sandbox: ${PINS_MAX:-300}}
+	limits: ${LIMITS:-{pins_per_sandbox: 300\}}
 	policies:
 	  agent:
 	    allow:
@@ -45,7 +45,8 @@ drive() { echo "$*" >driver.in; }
 fresh() { DRIVER_FROM=$(wc -l <driver.out); }
 
 helper_said() { tail -n "+$((DRIVER_FROM + 1))" driver.out | grep -Exq "$1"; }
-told() { nw_until 3 helper_said "$1"; }
+# Emulated kernels are slow.
+told() { nw_until "${NAMEWALL_VM:+2}5" helper_said "$1"; }
 
 helper_launch() {
 	rm -f notify notify.log

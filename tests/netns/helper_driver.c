@@ -10,6 +10,7 @@
  *   pin|recall SANDBOX ADDRESS tcp|udp PORT MS
  *   unpin|flows SANDBOX ADDRESS tcp|udp PORT
  *   many SANDBOX COUNT MS      pins 198.51.100.0 and up, tcp 443, at once
+ *   renew COUNT ELEMENT…       as pin, COUNT times, each after the answer
  *   raw HEX                    these octets, whatever they are
  *   exit STATUS
  *
@@ -101,6 +102,29 @@ send_many(const char *args)
 	}
 }
 
+/* Waits for each answer, so that each is a transaction of its own. */
+static void
+renew(const char *args)
+{
+	unsigned int count = (unsigned int)strtoul(args, NULL, 10);
+	unsigned int good = 0;
+
+	args = strchr(args, ' ');
+	for (unsigned int i = 0; i < count && args != NULL; i++) {
+		uint8_t wire[HELPER_MSG_SIZE];
+		struct helper_msg msg;
+		ssize_t len;
+
+		send_element(HELPER_PIN, args + 1);
+		len = recv(CHANNEL, wire, sizeof(wire), 0);
+		if (len > 0 &&
+		    helper_msg_decode(&msg, wire, (size_t)len, false) &&
+		    msg.status == 0)
+			good++;
+	}
+	printf("renewed %u\n", good);
+}
+
 static void
 send_raw(const char *hex)
 {
@@ -143,6 +167,8 @@ obey(char *line)
 		send_element(HELPER_FLOWS, args);
 	else if (strcmp(line, "many") == 0)
 		send_many(args);
+	else if (strcmp(line, "renew") == 0)
+		renew(args);
 	else if (strcmp(line, "raw") == 0)
 		send_raw(args);
 	else if (strcmp(line, "exit") == 0)
