@@ -408,7 +408,11 @@ nw_start() {
 }
 
 nw_is_ready() { grep -q '^READY=1' "$NW_DIR/notify.log"; }
-nw_ready_or_dead() { nw_is_ready || ! kill -0 "$NW_DAEMON" 2>/dev/null; }
+# A child that has ended and was not waited for is dead too.
+nw_is_dead() {
+	! grep -q '^State:[[:space:]]*[^Z]' "/proc/$NW_DAEMON/status" 2>/dev/null
+}
+nw_ready_or_dead() { nw_is_ready || nw_is_dead; }
 
 # Without waiting: for tests of the start itself.
 nw_launch() {
