@@ -20,7 +20,7 @@
 #include "lib/event.h"
 #include "lib/text/settings.h"
 
-#define SINK_RING_SIZE (4u << 20)
+#define SINK_RING_SIZE (8u << 20)
 
 struct sink {
 	struct sink_setting setting;
