@@ -517,8 +517,21 @@ def test_many_clients(dir, up1, up2, corp):
           until(2, lambda: any(is_closed(end) for end in ends)))
     response, took = ask("ok.example.com")
     check("questions are answered all the same", took < 1)
+    for i in range(1000):
+        ask("n%d.example.org" % i)
+    stuck = ends[1]
+    stuck.sendall(b"events\n")
     check("who sends no command is closed",
-          until(12, lambda: all(is_closed(end) for end in ends)))
+          until(12, lambda: all(is_closed(end) for end in ends
+                                if end != stuck)))
+    time.sleep(3)  # its patience began when it took its first lines
+    stuck.setblocking(True)
+    text = b""
+    while part := stuck.recv(65536):
+        text += part
+    check("and who does not read: his lines end in the middle",
+          len(text) > 65536 and not text.endswith(b'{"ok":true}\n'),
+          len(text))
     for end in ends:
         end.close()
     check("and status is, once they are gone",
