@@ -17,7 +17,8 @@
 #include "src/resolver/line.h"
 #include "src/resolver/log.h"
 
-#define CONTROL_PAUSE_MS 1000
+#define CONTROL_PAUSE_MS  1000
+#define CONTROL_STEPS_MAX 256
 
 static void on_connection(uv_poll_t *, int status, int events);
 static void on_ready(uv_poll_t *, int status, int events);
@@ -144,8 +145,8 @@ print_frame(const struct control_conn *conn, bool first, char *buf, size_t size)
 	return line_finish(&j);
 }
 
-/* Makes lines while there is room for the longest one. True: there may be
- * more at once. */
+/* Makes lines while there is room for the longest one, a bounded number so
+ * that questions do not wait. True: there may be more at once. */
 static bool
 fill(struct control_conn *conn)
 {
@@ -154,8 +155,9 @@ fill(struct control_conn *conn)
 		memmove(conn->out, conn->out + conn->out_at, conn->out_len);
 		conn->out_at = 0;
 	}
-	while (!conn->ended &&
-	    CONTROL_OUT_MAX - conn->out_len >= CONTROL_LINE_MAX) {
+	for (unsigned step = 0; step < CONTROL_STEPS_MAX && !conn->ended &&
+	     CONTROL_OUT_MAX - conn->out_len >= CONTROL_LINE_MAX;
+	     step++) {
 		char *at = conn->out + conn->out_len;
 		size_t len = 0;
 
@@ -209,7 +211,8 @@ serve(struct control_conn *conn)
 		close_conn(conn);
 		return;
 	}
-	if (more || conn->out_at < conn->out_len)
+	conn->unserved = more || conn->out_at < conn->out_len;
+	if (conn->unserved)
 		events |= UV_WRITABLE;
 	uv_poll_start(&conn->poll, events, on_ready);
 }
@@ -247,7 +250,7 @@ receive(struct control_conn *conn)
 		return errno == EAGAIN || errno == EINTR;
 	/* Who has shut down only his sending side still wants the answer. */
 	if (n == 0)
-		return conn->started && conn->out_at < conn->out_len;
+		return conn->started && conn->unserved;
 	if (conn->started)
 		return true;
 	conn->in_len += (size_t)n;
@@ -290,7 +293,7 @@ control_follow(struct control *c)
 static bool
 is_awaited(const struct control_conn *conn)
 {
-	return !conn->started || conn->out_at < conn->out_len;
+	return !conn->started || conn->unserved;
 }
 
 uint64_t

@@ -41,6 +41,7 @@ struct control_conn {
 	bool closing;
 	bool started; /* the command is read */
 	bool ended; /* the last line is in `out` */
+	bool unserved; /* there is more that he could take */
 	uint64_t patience_ms; /* until when there must be progress */
 	struct command command;
 	enum control_verb verb;
