@@ -12,6 +12,9 @@
 /* How often a lapsed element's flows are asked about, and how many such
  * requests may be under way: they are never urgent. */
 #define FLOWS_EVERY_MS 60000
+/* The first time waits until the kernel is over with it too: it counts from
+ * when a pin arrived, the ledger from when it was sent. */
+#define FLOWS_FIRST_MS 10000
 #define FLOWS_MAX      16
 
 /*
@@ -180,7 +183,7 @@ engine_pins_expire(struct engine *e)
 	while (pins_pop_lapsed(&e->pins, e->now_ms, &slot)) {
 		if (e->flows_state[slot] == FLOWS_ASKED)
 			e->flows_state[slot] = FLOWS_STALE;
-		deadlines_set(&e->flows_due, slot, e->now_ms);
+		deadlines_set(&e->flows_due, slot, e->now_ms + FLOWS_FIRST_MS);
 	}
 }
 

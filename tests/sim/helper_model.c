@@ -174,6 +174,15 @@ helper_model_take(struct world *w, const struct delivery *d)
 	}
 }
 
+void
+helper_model_take_silently(struct world *w, const struct delivery *d)
+{
+	if (d->request == EFFECT_PIN)
+		hold(w, d);
+	else if (d->request == EFFECT_UNPIN)
+		cut(w, &d->element);
+}
+
 /* sandbox 0: the whole table. */
 void
 helper_model_flush(struct world *w, uint32_t sandbox)
@@ -194,4 +203,34 @@ helper_model_flush(struct world *w, uint32_t sandbox)
 	w->flushes_under_way++;
 	notice = world_deliver(w, DELIVER_LOST, channel_time(w));
 	notice->number = sandbox;
+}
+
+void
+helper_model_recall(struct world *w, const struct effect *effect)
+{
+	uint8_t key[KEY_SIZE];
+	uint32_t slot;
+
+	make_key(&effect->u.pin.element, key);
+	slot = table_find(&w->kernel.elements, key);
+	if (slot != TABLE_NONE)
+		w->kernel.recalled[slot] = true;
+}
+
+uint32_t
+helper_model_settle(struct world *w)
+{
+	uint32_t slot = table_oldest(&w->kernel.elements), gone = 0;
+
+	while (slot != TABLE_NONE) {
+		uint32_t next = table_next(&w->kernel.elements, slot);
+
+		if (!w->kernel.recalled[slot]) {
+			gone += w->kernel.until_ms[slot] > w->now_ms;
+			table_drop(&w->kernel.elements, slot);
+		}
+		w->kernel.recalled[slot] = false;
+		slot = next;
+	}
+	return gone;
 }

@@ -122,6 +122,7 @@ draw_faults(struct world *w)
 	f->flushes = rarely(w, 3);
 	f->links = rarely(w, 3);
 	f->pauses = rarely(w, 3);
+	f->restarts = rarely(w, 3);
 	f->helper_dies = world_chance(w, 10);
 	f->exfiltrating = rarely(w, 30);
 	f->garbage = rarely(w, 30);
@@ -178,6 +179,9 @@ plan_faults(struct world *w, uint64_t end_ms)
 	for (uint32_t i = 0; i < w->faults.pauses; i++)
 		(void)world_deliver(w, DELIVER_PAUSE,
 		    w->now_ms + world_below(w, span_ms));
+	for (uint32_t i = 0; i < w->faults.restarts; i++)
+		(void)world_deliver(w, DELIVER_RESTART,
+		    w->now_ms + world_below(w, span_ms));
 	if (w->faults.helper_dies)
 		(void)world_deliver(w, DELIVER_HELPER_DEAD,
 		    w->now_ms + span_ms / 2 + world_below(w, span_ms));
@@ -200,18 +204,22 @@ route(struct world *w, const struct effect *effect)
 	case EFFECT_FLOWS:
 		helper_model_request(w, effect);
 		break;
-	case EFFECT_REPLY:
-	case EFFECT_RECALL:
-	case EFFECT_SETTLE:
 	case EFFECT_RECORD:
 	case EFFECT_FORGET:
+		restart_state(w, effect);
+		break;
+	case EFFECT_RECALL:
+		helper_model_recall(w, effect);
+		break;
+	case EFFECT_REPLY:
+	case EFFECT_SETTLE:
 	case EFFECT_EVENT:
 		break;
 	}
 }
 
-static void
-pump(struct world *w)
+void
+world_pump(struct world *w)
 {
 	struct effect effect;
 
@@ -229,21 +237,32 @@ pump(struct world *w)
 	oracle_step(w);
 }
 
-static void
-begin(struct world *w)
+void
+world_start_engine(struct world *w)
 {
 	uint8_t seed[32];
 
 	rng_bytes(&w->rng, seed, sizeof(seed));
 	w->engine = rig_engine(&w->limits, seed);
 	REQUIRE(w->engine != NULL);
-	policy_model_draw(w, &w->policy);
 	engine_set_policy(w->engine, w->policy.policy, w->now_ms);
-	pump(w);
+	world_pump(w);
+}
+
+static void
+begin(struct world *w)
+{
+	uint32_t max = w->limits.pins.pins_max;
+
+	w->state = calloc(max, sizeof(*w->state));
+	w->state_used = calloc(max, sizeof(*w->state_used));
+	REQUIRE(w->state != NULL && w->state_used != NULL);
+	policy_model_draw(w, &w->policy);
+	world_start_engine(w);
 	engine_recalled(w->engine, w->now_ms);
-	pump(w);
+	world_pump(w);
 	engine_settled(w->engine, 0, w->now_ms);
-	pump(w);
+	world_pump(w);
 }
 
 static void
@@ -275,7 +294,7 @@ change_policy(struct world *w)
 	engine_set_policy(w->engine, w->policy.policy, w->now_ms);
 	/* Nothing in the core may point into it any more. */
 	rig_policy_free(before.policy);
-	pump(w);
+	world_pump(w);
 	oracle_after_policy(w);
 }
 
@@ -321,6 +340,9 @@ deliver(struct world *w, const struct delivery *d)
 	case DELIVER_POLICY:
 		change_policy(w);
 		return;
+	case DELIVER_RESTART:
+		restart_world(w);
+		return;
 	case DELIVER_PAUSE:
 		w->now_ms += 500 + world_below(w, 90000);
 		w->pause_end_ms = w->now_ms;
@@ -347,7 +369,7 @@ step(struct world *w, uint64_t end_ms)
 		if (timer_ms > w->now_ms)
 			w->now_ms = timer_ms;
 		engine_expire(w->engine, w->now_ms);
-		pump(w);
+		world_pump(w);
 		return true;
 	}
 	d = take_delivery(w);
@@ -355,7 +377,7 @@ step(struct world *w, uint64_t end_ms)
 		w->now_ms = d->at_ms;
 	deliver(w, d);
 	free(d);
-	pump(w);
+	world_pump(w);
 	return true;
 }
 
@@ -365,6 +387,8 @@ finish(struct world *w)
 	while (w->delivery_count > 0)
 		free(take_delivery(w));
 	free(w->heap);
+	free(w->state);
+	free(w->state_used);
 	kernel_free(&w->kernel);
 	rig_policy_free(w->policy.policy);
 	rig_engine_free(w->engine);

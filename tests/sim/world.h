@@ -31,7 +31,7 @@ struct faults {
 	uint32_t protect; /* answers with protected addresses among them */
 	uint32_t pin_error, pin_slow;
 	uint32_t upstream_ms, helper_ms; /* usual delay at most */
-	uint32_t policy_changes, flushes, links, pauses;
+	uint32_t policy_changes, flushes, links, pauses, restarts;
 	bool helper_dies;
 	uint32_t exfiltrating, garbage; /* of a hundred clients */
 };
@@ -47,7 +47,8 @@ enum delivery_kind {
 	DELIVER_FLUSH, /* somebody changes the kernel's table */
 	DELIVER_HELPER_DEAD,
 	DELIVER_POLICY,
-	DELIVER_PAUSE /* the whole machine stands still */
+	DELIVER_PAUSE, /* the whole machine stands still */
+	DELIVER_RESTART /* kill -9, and up again */
 };
 
 struct delivery {
@@ -88,6 +89,7 @@ struct sim_query {
 struct kernel {
 	struct table elements;
 	uint64_t until_ms[SIM_ELEMENTS];
+	bool recalled[SIM_ELEMENTS]; /* at a start: a record explains it */
 	void *block;
 };
 
@@ -106,6 +108,10 @@ struct world {
 	struct delivery **heap;
 	uint32_t delivery_count;
 	uint64_t order_next;
+
+	/* The state directory: what is there survives a restart. */
+	struct pin_record *state;
+	bool *state_used;
 
 	struct kernel kernel;
 	uint64_t helper_free_ms; /* requests are taken one after the other */
@@ -126,6 +132,11 @@ struct world {
 	uint32_t failed; /* the first invariant that did not hold */
 	char why[256];
 };
+
+/* Pulls and performs what an input gave. */
+void world_pump(struct world *);
+/* An engine with the policy at hand, and its start up to the SETTLE. */
+void world_start_engine(struct world *);
 
 /* Runs one seed to the end, or to the first failure. */
 void world_run(struct world *, uint64_t seed, uint32_t plant, bool verbose);
@@ -162,7 +173,16 @@ uint64_t kernel_until(const struct kernel *, const struct pin_element *,
     uint64_t now_ms);
 void helper_model_request(struct world *, const struct effect *);
 void helper_model_take(struct world *, const struct delivery *);
+/* The same for a resolver that does not live to hear of it. */
+void helper_model_take_silently(struct world *, const struct delivery *);
 void helper_model_flush(struct world *, uint32_t sandbox);
+/* A start: what was recalled stays, everything else goes. How much went. */
+void helper_model_recall(struct world *, const struct effect *);
+uint32_t helper_model_settle(struct world *);
+
+/* restart.c: the state directory, and the way back from it. */
+void restart_state(struct world *, const struct effect *);
+void restart_world(struct world *);
 
 /* oracle.c */
 void oracle_fail(struct world *, uint32_t invariant, const char *format, ...)
