@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BATCH_SIZE (512u * 1024)
+/* Room for a base with the homes of thousands of sandboxes. */
+#define BATCH_SIZE (4u * 1024 * 1024)
 
 struct mnl_socket;
 struct nlmsghdr;

@@ -258,6 +258,8 @@ read_element(const struct nlattr *nest, const struct walk *walk)
 
 		if (type == NFTA_SET_ELEM_KEY)
 			read_key(attr, &element);
+		if (type == NFTA_SET_ELEM_KEY_END)
+			element.ranged = true;
 		if (type == NFTA_SET_ELEM_FLAGS)
 			element.interval_end =
 			    (ntohl(mnl_attr_get_u32(attr)) &
@@ -318,5 +320,22 @@ element_read_pin(const struct element *element, struct addr *ret_source,
 	key += 2 * size;
 	ret_service->protocol = key[0];
 	ret_service->port = (uint16_t)(key[4] << 8 | key[5]);
+	return true;
+}
+
+bool
+element_read_home(const struct element *element, uint32_t *ret_ifindex,
+    struct addr *ret_source)
+{
+	uint32_t index;
+
+	if (element->key_len == sizeof(index) + 4)
+		*ret_source = addr_v4(element->key + sizeof(index));
+	else if (element->key_len == sizeof(index) + 16)
+		*ret_source = addr_v6(element->key + sizeof(index));
+	else
+		return false;
+	memcpy(&index, element->key, sizeof(index));
+	*ret_ifindex = ntohl(index);
 	return true;
 }

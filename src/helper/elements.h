@@ -66,5 +66,8 @@ int elements_walk(struct nft *, const char *set, element_seen, void *data);
 /* The parts of a pin's key. False: no key of a pin. */
 bool element_read_pin(const struct element *, struct addr *ret_source,
     struct addr *ret_addr, struct service *ret_service);
+/* The parts of a home's key. False: no key of a home. */
+bool element_read_home(const struct element *, uint32_t *ret_ifindex,
+    struct addr *ret_source);
 
 #endif

@@ -20,6 +20,7 @@
 struct guard_sandbox {
 	uint32_t ifindex; /* bound to; 0: to none */
 	bool fresh; /* bound anew: nothing older explains anything */
+	uint32_t known_homes; /* pairs that the table had at the start */
 	uint64_t tokens; /* thousandths of a pin */
 	uint64_t tokens_ms; /* when they were counted */
 };

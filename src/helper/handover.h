@@ -44,6 +44,8 @@ int handover_files(struct handover *, const struct edge_config *,
     const char *zones);
 /* UDP sockets in the order of `listen`. */
 int handover_listeners(struct handover *, const struct settings *);
+/* Whether they could be bound now; nothing is kept. */
+int handover_try_listeners(const struct settings *);
 int handover_status(struct handover *, const struct settings *);
 /* The state directory, and folders and files for events, made and given to
  * the user. */

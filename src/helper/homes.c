@@ -100,42 +100,36 @@ home_of(struct helper *helper, const struct edge_sandbox *sandbox)
 	return link != NULL && refusal(link) == NULL ? link->index : 0;
 }
 
-struct homes_seen {
-	struct helper *helper;
-	uint32_t sandbox;
-	unsigned int matches;
-};
-
+/* A pair that the table has, if it is a source's and its present interface:
+ * then what was granted there was granted to this machine. */
 static int
 see_home(const struct element *element, void *data)
 {
-	struct homes_seen *seen = data;
-	const struct edge_sandbox *sandbox =
-	    guard_sandbox(&seen->helper->guard, seen->sandbox);
-	uint32_t index = seen->helper->guard.sandboxes[seen->sandbox].ifindex;
+	struct guard *guard = data;
+	struct addr addr;
+	uint32_t index, sandbox;
 
-	for (size_t i = 0; i < sandbox->source_count; i++) {
-		struct element home = element_home(index, &sandbox->sources[i]);
-
-		if (home.key_len == element->key_len &&
-		    memcmp(home.key, element->key, home.key_len) == 0)
-			seen->matches++;
-	}
+	if (!element_read_home(element, &index, &addr))
+		return 0;
+	sandbox = guard_whose(guard, &addr);
+	if (sandbox != 0 && guard->sandboxes[sandbox].ifindex == index)
+		guard->sandboxes[sandbox].known_homes++;
 	return 0;
 }
 
-/* Whether the table that is there has this sandbox at this interface: what
- * it was granted was granted to this machine. */
-static bool
-was_home(struct helper *helper, uint32_t sandbox)
+/* Without a table, or where it cannot be read, everybody is bound anew. */
+static void
+find_known(struct helper *helper)
 {
-	struct homes_seen seen = { helper, sandbox, 0 };
+	struct guard *guard = &helper->guard;
+	bool read =
+	    elements_walk(&helper->nft, "home4", see_home, guard) == 0 &&
+	    elements_walk(&helper->nft, "home6", see_home, guard) == 0;
 
-	if (elements_walk(&helper->nft, "home4", see_home, &seen) != 0 ||
-	    elements_walk(&helper->nft, "home6", see_home, &seen) != 0)
-		return false;
-	return seen.matches >=
-	    guard_sandbox(&helper->guard, sandbox)->source_count;
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++)
+		guard->sandboxes[i].fresh = !read ||
+		    guard->sandboxes[i].known_homes <
+			guard_sandbox(guard, i)->source_count;
 }
 
 void
@@ -152,9 +146,8 @@ homes_find(struct helper *helper)
 		if (guard->sandboxes[i].ifindex == 0)
 			log_warn("sandbox %s: no interface leads to it yet",
 			    sandbox->name);
-		else
-			guard->sandboxes[i].fresh = !was_home(helper, i);
 	}
+	find_known(helper);
 }
 
 void

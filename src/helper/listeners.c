@@ -114,6 +114,19 @@ handover_listeners(struct handover *handover, const struct settings *settings)
 	return 0;
 }
 
+int
+handover_try_listeners(const struct settings *settings)
+{
+	for (size_t i = 0; i < settings->listen_count; i++) {
+		int fd = open_listener(&settings->listen[i]);
+
+		if (fd < 0)
+			return EXIT_ENVIRONMENT;
+		close(fd);
+	}
+	return 0;
+}
+
 static void
 give_to_group(const char *path, const char *group)
 {

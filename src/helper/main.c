@@ -317,6 +317,10 @@ run(const struct options *options, const struct source *source)
 	status = handover_account(source->config->settings.user, &account);
 	if (status == 0)
 		status = helper_open(helper, source->config, account.uid);
+	/* A table that cannot be owned does not tell that another namewalld
+	 * runs; its port does, before two of them rebuild it in turn. */
+	if (status == 0 && !helper->ruleset.owned)
+		status = handover_try_listeners(&source->config->settings);
 	if (status == 0)
 		status = helper_install(helper);
 	if (status == 0)

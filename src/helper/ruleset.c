@@ -21,6 +21,7 @@
 
 #include "lib/require.h"
 #include "src/helper/express.h"
+#include "src/helper/sync.h"
 
 /* Not in the headers of older systems. */
 #define TABLE_OWNER   0x2u
@@ -37,6 +38,7 @@ struct work {
 	struct batch batch;
 	bool keep; /* the table that is there */
 	uint32_t set_id;
+	struct sync sync; /* members of configured sets that stay */
 };
 
 static void
@@ -120,8 +122,7 @@ keeps_set(const struct work *work, const struct set_form *form)
 	const struct survey_set *found =
 	    survey_find_set(work->survey, form->name);
 
-	return work->keep && !form->configured && found != NULL &&
-	    is_same_set(work, form, found);
+	return work->keep && found != NULL && is_same_set(work, form, found);
 }
 
 static void
@@ -304,25 +305,6 @@ put_chains(struct work *work)
 	return error;
 }
 
-/* Element by element into the set of each name. Intervals come in pairs that
- * belong together, so runs of one set go into one message. */
-static void
-put_members(struct work *work, const struct member *members, size_t count)
-{
-	struct element run[64];
-	size_t i = 0;
-
-	while (i < count) {
-		const char *set = members[i].set;
-		size_t len = 0;
-
-		while (i < count && len < ARRAY_LEN(run) &&
-		    strcmp(members[i].set, set) == 0)
-			run[len++] = members[i++].element;
-		elements_add(&work->batch, set, run, len);
-	}
-}
-
 static bool
 is_our_chain(const struct work *work, const char *name)
 {
@@ -369,6 +351,20 @@ clear_table(struct work *work)
 }
 
 static int
+collect_members(struct work *work)
+{
+	size_t count;
+	const struct set_form *forms = gateway_sets(&count);
+	int error = 0;
+
+	for (size_t i = 0; i < count && error == 0; i++)
+		if (forms[i].configured && keeps_set(work, &forms[i]))
+			error = sync_collect(&work->sync, work->ruleset->nft,
+			    forms[i].name);
+	return error;
+}
+
+static int
 commit_table(struct work *work, const struct member *members, size_t count,
     uint32_t generation)
 {
@@ -385,7 +381,8 @@ commit_table(struct work *work, const struct member *members, size_t count,
 		clear_table(work);
 	put_counters(work);
 	error = put_sets(work);
-	put_members(work, members, count);
+	if (error == 0)
+		error = sync_put(&work->sync, &work->batch, members, count);
 	if (error == 0)
 		error = put_chains(work);
 	if (error == 0)
@@ -436,7 +433,11 @@ install_once(struct ruleset *ruleset, const struct member *members,
 		return -EBUSY;
 	work.keep = !anew && can_keep(ruleset, survey);
 	*ret = work.keep && keeps_pins(&work) ? RULESET_ADOPTED : RULESET_BORN;
-	return commit_table(&work, members, count, generation);
+	error = collect_members(&work);
+	if (error == 0)
+		error = commit_table(&work, members, count, generation);
+	sync_free(&work.sync);
+	return error;
 }
 
 int
@@ -450,13 +451,9 @@ ruleset_install(struct ruleset *ruleset, const struct member *members,
 		error = install_once(ruleset, members, count, anew, &outcome);
 	/* Whatever is in the way of keeping it: make everything anew. */
 	if (!anew &&
-	    (error == -EEXIST || error == -EINVAL || error == -EOPNOTSUPP ||
-		error == -EBUSY)) {
-		int again =
-		    install_once(ruleset, members, count, true, &outcome);
-
-		error = again;
-	}
+	    (error == -EEXIST || error == -EINVAL || error == -ENOENT ||
+		error == -EOPNOTSUPP || error == -EBUSY))
+		error = install_once(ruleset, members, count, true, &outcome);
 	if (error == 0)
 		error = ruleset_settle(ruleset);
 	if (error == 0)

@@ -99,12 +99,18 @@ START_TEST(homes_sort_by_octets)
 {
 	const uint8_t source[4] = { 192, 0, 2, 11 };
 	const uint8_t wanted[8] = { 0, 0, 1, 2, 192, 0, 2, 11 };
-	struct addr from = addr_v4(source);
+	struct addr from = addr_v4(source), read;
+	uint32_t index;
 	struct element home = element_home(258, &from);
 
 	ck_assert(home.ranged);
 	ck_assert_uint_eq(home.key_len, sizeof(wanted));
 	ck_assert_mem_eq(home.key, wanted, sizeof(wanted));
+	ck_assert(element_read_home(&home, &index, &read));
+	ck_assert_uint_eq(index, 258);
+	ck_assert(addr_equal(&read, &from));
+	home.key_len = 16;
+	ck_assert(!element_read_home(&home, &index, &read));
 }
 END_TEST
 

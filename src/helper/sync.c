@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sync - see sync.h.
+ */
+#include "config.h"
+
+#include "src/helper/sync.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/require.h"
+
+#define RUN_MAX 64
+
+struct collecting {
+	struct sync *sync;
+	const char *set;
+};
+
+void
+sync_free(struct sync *sync)
+{
+	free(sync->there);
+	memset(sync, 0, sizeof(*sync));
+}
+
+static int
+collect(const struct element *element, void *data)
+{
+	const struct collecting *collecting = data;
+	struct sync *sync = collecting->sync;
+
+	if (sync->count == sync->max) {
+		size_t max = sync->max * 2 + RUN_MAX;
+		struct member *there =
+		    reallocarray(sync->there, max, sizeof(*there));
+
+		if (there == NULL)
+			return -ENOMEM;
+		sync->there = there;
+		sync->max = max;
+	}
+	sync->there[sync->count++] =
+	    (struct member){ collecting->set, *element };
+	return 0;
+}
+
+int
+sync_collect(struct sync *sync, struct nft *nft, const char *set)
+{
+	struct collecting collecting = { sync, set };
+
+	return elements_walk(nft, set, collect, &collecting);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct member *left = a, *right = b;
+	int order = strcmp(left->set, right->set);
+
+	if (order == 0)
+		order =
+		    (int)left->element.key_len - (int)right->element.key_len;
+	if (order == 0)
+		order = memcmp(left->element.key, right->element.key,
+		    left->element.key_len);
+	if (order == 0)
+		order = (int)left->element.interval_end -
+		    (int)right->element.interval_end;
+	return order;
+}
+
+/* The members of one list that are not in the other, which is sorted. */
+static void
+put_missing(struct batch *batch, bool adding, const struct member *members,
+    size_t count, const struct member *others, size_t other_count)
+{
+	struct element run[RUN_MAX];
+	size_t len = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *set = members[i].set;
+
+		if (other_count == 0 ||
+		    bsearch(&members[i], others, other_count, sizeof(*others),
+			compare) == NULL)
+			run[len++] = members[i].element;
+		if (len == 0 ||
+		    (len < RUN_MAX && i + 1 < count &&
+			strcmp(members[i + 1].set, set) == 0))
+			continue;
+		if (adding)
+			elements_add(batch, set, run, len);
+		else
+			elements_delete(batch, set, run, len);
+		len = 0;
+	}
+}
+
+int
+sync_put(struct sync *sync, struct batch *batch, const struct member *wanted,
+    size_t count)
+{
+	struct member *sorted = calloc(count + 1, sizeof(*sorted));
+
+	if (sorted == NULL)
+		return -ENOMEM;
+	memcpy(sorted, wanted, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), compare);
+	if (sync->count > 0)
+		qsort(sync->there, sync->count, sizeof(*sync->there), compare);
+	put_missing(batch, false, sync->there, sync->count, sorted, count);
+	put_missing(batch, true, wanted, count, sync->there, sync->count);
+	free(sorted);
+	return 0;
+}
