@@ -227,8 +227,8 @@ nw_bridge_nf() {
 	fi
 	for nw_key in iptables ip6tables arptables; do
 		nw_host sysctl -qw \
-		    "net.bridge.bridge-nf-call-$nw_key=$NW_BRIDGE_NF" \
-		    2>/dev/null || true
+		    "net.bridge.bridge-nf-call-$nw_key=$NW_BRIDGE_NF" ||
+			fail "cannot set bridge-nf-call-$nw_key"
 	done
 }
 
