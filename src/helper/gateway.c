@@ -171,14 +171,17 @@ static const struct rule_form judge[] = {
 };
 
 /*
- * The listener stands first and asks for no state, so that it works when
- * somebody exempts port 53 from tracking. Quarantine and cut stand before
+ * The listener stands first, and works untracked too, should somebody exempt
+ * port 53. What tracking keeps of questions has a ceiling of its own: each
+ * port that one is asked from is an entry. Quarantine and cut stand before
  * `established`, or they could not cut. `established` is safe because every
  * first packet is judged here or in `toward`, and because of the sweep when
  * the table is born. Invalid packets are dropped without a reply: a reset for
  * one outside its window would kill good flows.
  */
 static const struct rule_form known4[] = {
+	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), CT(CT_NEW),
+	    CEILING("asks4", IP_SADDR), GOTO("refuse")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(IN("quarantined4", IP_SADDR), COUNT("quarantined"), DROP),
 	RULE(IN("cut4", IP_SADDR, IP_DADDR, L4PROTO, DPORT), GOTO("refuse")),
@@ -193,6 +196,8 @@ static const struct rule_form known4[] = {
 };
 
 static const struct rule_form known6[] = {
+	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), CT(CT_NEW),
+	    CEILING("asks6", IP6_SADDR), GOTO("refuse")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours), ACCEPT),
 	RULE(ONE_OF(FIELD_ICMPV6_TYPE, chatter), COUNT("noise"), DROP),
@@ -215,7 +220,18 @@ static const struct rule_form admit[] = {
 	RULE(ACCEPT),
 };
 
+/*
+ * What passed without a pin is for this host alone: neighbour discovery to an
+ * address beyond it would carry whatever its sender likes, and a listener's
+ * address that is not here yet may be somebody else's.
+ */
 static const struct rule_form edge_out[] = {
+	RULE(IN("edge", IIFNAME), ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
+	    GOTO("refuse")),
+	RULE(IN("edge", IIFNAME), IN("listen4", IP_DADDR, L4PROTO, DPORT),
+	    GOTO("refuse")),
+	RULE(IN("edge", IIFNAME), IN("listen6", IP6_DADDR, L4PROTO, DPORT),
+	    GOTO("refuse")),
 	RULE(IN("edge", OIFNAME), GOTO("toward")),
 };
 
@@ -359,6 +375,8 @@ static const struct set_form sets[] = {
 	    .size = SIZE_SOURCES },
 	{ .name = "flows4", ADDR4, .dynamic = true, .size = SIZE_SOURCES },
 	{ .name = "flows6", ADDR6, .dynamic = true, .size = SIZE_SOURCES },
+	{ .name = "asks4", ADDR4, .dynamic = true, .size = SIZE_SOURCES },
+	{ .name = "asks6", ADDR6, .dynamic = true, .size = SIZE_SOURCES },
 	{ .name = "lograte4",
 	    ADDR4,
 	    .dynamic = true,

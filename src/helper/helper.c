@@ -22,7 +22,8 @@
 
 #define EXIT_ENVIRONMENT 3
 #define SEND_WAIT_MS     5000
-#define ENDPOINT_KINDS   2 /* TCP and UDP */
+#define UDP_ONLY         1
+#define UDP_AND_TCP      2
 
 static int
 fail(const char *what, int error)
@@ -41,13 +42,12 @@ add_member(struct helper *helper, const char *set, struct element element)
 
 static void
 add_endpoints(struct helper *helper, const char *set4, const char *set6,
-    const struct endpoint *endpoints, size_t count)
+    const struct endpoint *endpoints, size_t count, size_t kinds)
 {
-	static const uint8_t protocols[ENDPOINT_KINDS] = { PROTO_UDP,
-		PROTO_TCP };
+	static const uint8_t protocols[] = { PROTO_UDP, PROTO_TCP };
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < ENDPOINT_KINDS; k++)
+		for (size_t k = 0; k < kinds; k++)
 			add_member(helper,
 			    element_set(set4, set6, &endpoints[i].addr),
 			    element_endpoint(&endpoints[i].addr,
@@ -102,20 +102,21 @@ fill_members(struct helper *helper)
 	    (size_t)settings->forward_count * SETTINGS_RESOLVERS_MAX;
 
 	helper->members_max = 1 + settings->edge_count * 2u +
-	    endpoints * ENDPOINT_KINDS +
+	    endpoints * UDP_AND_TCP +
 	    helper->config->sandbox_count * EDGE_SOURCES_MAX;
 	helper->members = calloc(helper->members_max, sizeof(*helper->members));
 	if (helper->members == NULL)
 		return -ENOMEM;
 	add_edge(helper);
+	/* Nobody of ours listens for TCP: the port may be another's. */
 	add_endpoints(helper, "listen4", "listen6", settings->listen,
-	    settings->listen_count);
+	    settings->listen_count, UDP_ONLY);
 	add_endpoints(helper, "upstream4", "upstream6", settings->upstream,
-	    settings->upstream_count);
+	    settings->upstream_count, UDP_AND_TCP);
 	for (size_t i = 0; i < settings->forward_count; i++)
 		add_endpoints(helper, "upstream4", "upstream6",
 		    settings->forward[i].resolvers,
-		    settings->forward[i].resolver_count);
+		    settings->forward[i].resolver_count, UDP_AND_TCP);
 	add_member(helper, "resolver_uid", element_uid(helper->resolver_uid));
 	helper->fixed_count = helper->member_count;
 	return 0;

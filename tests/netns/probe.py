@@ -5,6 +5,8 @@
   probe.py tcp ADDRESS PORT COUNT     connects; prints outcomes and times
   probe.py udp ADDRESS PORT COUNT     datagrams; prints errors that came back
   probe.py ping ADDRESS COUNT         echo requests over a raw socket
+  probe.py neighbour ADDRESS COUNT    neighbour discovery, sent to anybody
+  probe.py ports ADDRESS PORT COUNT   a datagram from each of many ports
   probe.py vary SERVER ZONE           one name a variant of the question
   probe.py asks FILE                  what a capture says went upstream
   probe.py download ADDRESS PORT SECONDS   reads a slow stream to its end
@@ -66,6 +68,29 @@ def udp(address, port, count):
             errors += 1
         s.close()
     print(f"sent {count} errors {errors} answers {answers}")
+
+
+def neighbour(address, count):
+    """Solicitations and advertisements, as if the address were on the link."""
+    s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, 255)
+    target = socket.inet_pton(socket.AF_INET6, address)
+    for i in range(count):
+        s.sendto(struct.pack("!BBHI", 135 + i % 2, 0, 0, 0) + target +
+                 b"payload" * 8, (address, 0))
+    print(f"sent {count}")
+
+
+def ports(address, port, count):
+    for own in range(1024, 1024 + count):
+        s = socket.socket(family(address), socket.SOCK_DGRAM)
+        try:
+            s.bind(("", own))
+            s.sendto(b"probe", (address, port))
+        except OSError:
+            pass
+        s.close()
+    print(f"sent {count}")
 
 
 def checksum(data):
@@ -292,8 +317,8 @@ def main():
     verb, words = sys.argv[1], sys.argv[2:]
     if verb in ("vary", "asks"):
         globals()[verb](*words)
-    elif verb == "ping":
-        ping(words[0], int(words[1]))
+    elif verb in ("ping", "neighbour"):
+        globals()[verb](words[0], int(words[1]))
     else:
         globals()[verb](words[0], int(words[1]), int(words[2]))
 
