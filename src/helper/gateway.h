@@ -134,7 +134,7 @@ struct set_form {
 	bool interval, dynamic, counter;
 	uint32_t timeout_ms; /* the default of an element; 0: no timeouts */
 	enum set_size size;
-	/* Filled from the configuration alone, and brought to it at each start. */
+	/* Filled from the configuration alone, brought to it at each start. */
 	bool configured;
 };
 
