@@ -70,6 +70,7 @@ struct helper {
 	struct revocation revocations[REVOCATIONS_MAX];
 	size_t revocation_count;
 
+	unsigned int refused_count; /* edge interfaces that cannot be one */
 	uint64_t verify_ms; /* when to verify next */
 	bool suspect; /* something failed as if the table were not ours */
 	bool broken; /* the resolver broke the protocol, or cannot be told */

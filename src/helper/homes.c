@@ -53,20 +53,26 @@ refusal(const struct link *link)
 	return NULL;
 }
 
-unsigned int
-homes_refused(const struct helper *helper)
+static bool
+is_refused(const struct helper *helper, const struct link *link)
 {
-	const struct settings *settings = &helper->config->settings;
-	unsigned int count = 0;
+	return is_edge(&helper->config->settings, link->name) &&
+	    refusal(link) != NULL;
+}
 
-	for (size_t i = 0; i < helper->links.count; i++) {
-		const struct link *link = &helper->links.links[i];
+unsigned int
+homes_refused(struct helper *helper)
+{
+	const struct links *links = &helper->links;
+	unsigned int count = 0, before = helper->refused_count;
 
-		if (!is_edge(settings, link->name) || refusal(link) == NULL)
-			continue;
-		log_error("edge: interface %s %s", link->name, refusal(link));
-		count++;
-	}
+	for (size_t i = 0; i < links->count; i++)
+		count += is_refused(helper, &links->links[i]) ? 1 : 0;
+	helper->refused_count = count;
+	for (size_t i = 0; i < links->count && count > before; i++)
+		if (is_refused(helper, &links->links[i]))
+			log_error("edge: interface %s %s", links->links[i].name,
+			    refusal(&links->links[i]));
 	return count;
 }
 
@@ -239,9 +245,13 @@ move(struct helper *helper, uint32_t number, uint32_t index)
 		    batch_error_text(error));
 		helper->suspect = true;
 	}
-	log_info("sandbox %s: %s interface %u, %u flows cut", name,
-	    index != 0 ? "bound to" : "unbound from its", (unsigned int)index,
-	    cut.count);
+	if (index != 0)
+		log_info("sandbox %s: bound to interface %s, %u flows cut",
+		    name, links_indexed(&helper->links, index)->name,
+		    cut.count);
+	else
+		log_info("sandbox %s: has no interface now, %u flows cut", name,
+		    cut.count);
 	tell(helper, number);
 	return error == 0;
 }
@@ -259,13 +269,12 @@ homes_follow(struct helper *helper)
 	}
 	guard_set_own(guard, helper->links.own, helper->links.own_count,
 	    helper->links.own_overflow);
+	(void)homes_refused(helper);
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
 		uint32_t index = home_of(helper, guard_sandbox(guard, i));
 
 		if (index == guard->sandboxes[i].ifindex)
 			continue;
-		if (index == 0)
-			(void)homes_refused(helper);
 		failed |= !move(helper, i, index);
 		moved = true;
 	}

@@ -14,8 +14,9 @@
 
 /* True when any sandbox is found by the routing table. */
 bool homes_need_routes(const struct edge_config *);
-/* A sentence for each edge interface that cannot be one; their number. */
-unsigned int homes_refused(const struct helper *);
+/* The number of edge interfaces that cannot be one, with a sentence in the
+ * log when there are more than before. */
+unsigned int homes_refused(struct helper *);
 /* At the start, before the table is installed: where everybody is. The homes
  * that the kernel's table has already are remembered as such. */
 void homes_find(struct helper *);
