@@ -10,7 +10,7 @@
 
 #include "src/helper/handover.h"
 
-/* CAP_NET_ADMIN alone, also in the bounding set, and no new privileges. 0 or
+/* CAP_NET_ADMIN alone, an empty bounding set, and no new privileges. 0 or
  * negative errno. */
 int privileges_shed(void);
 /*
