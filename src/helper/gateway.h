@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 /* Counts up when chains, rules or sets change: a named object carries it. */
-#define GATEWAY_SCHEMA "schema_2"
+#define GATEWAY_SCHEMA_NUMBER 2
+#define GATEWAY_SCHEMA        "schema_2"
 
 #define GATEWAY_FIELDS_MAX 4
 #define GATEWAY_STEPS_MAX  7

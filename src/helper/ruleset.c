@@ -7,6 +7,7 @@
 #include "src/helper/ruleset.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <arpa/inet.h>
@@ -224,23 +225,42 @@ put_sets(struct work *work)
 }
 
 static void
+put_counter(struct work *work, uint16_t type, const char *name)
+{
+	bool creating = type == NFT_MSG_NEWOBJ;
+	struct nlmsghdr *header =
+	    batch_put(&work->batch, type, creating ? NLM_F_CREATE : 0);
+	struct nlattr *nothing;
+
+	mnl_attr_put_strz(header, NFTA_OBJ_TABLE, work->ruleset->params.table);
+	mnl_attr_put_strz(header, NFTA_OBJ_NAME, name);
+	mnl_attr_put_u32(header, NFTA_OBJ_TYPE, htonl(NFT_OBJECT_COUNTER));
+	if (!creating)
+		return;
+	nothing = mnl_attr_nest_start(header, NFTA_OBJ_DATA);
+	mnl_attr_nest_end(header, nothing);
+}
+
+static void
 put_counters(struct work *work)
 {
 	size_t count;
 	const char *const *names = gateway_counters(&count);
 
-	for (size_t i = 0; i < count; i++) {
-		struct nlmsghdr *header =
-		    batch_put(&work->batch, NFT_MSG_NEWOBJ, NLM_F_CREATE);
-		struct nlattr *nothing;
+	for (size_t i = 0; i < count; i++)
+		put_counter(work, NFT_MSG_NEWOBJ, names[i]);
+}
 
-		mnl_attr_put_strz(header, NFTA_OBJ_TABLE,
-		    work->ruleset->params.table);
-		mnl_attr_put_strz(header, NFTA_OBJ_NAME, names[i]);
-		mnl_attr_put_u32(header, NFTA_OBJ_TYPE,
-		    htonl(NFT_OBJECT_COUNTER));
-		nothing = mnl_attr_nest_start(header, NFTA_OBJ_DATA);
-		mnl_attr_nest_end(header, nothing);
+/* Added and deleted: right whether the old number is there or not. */
+static void
+clear_schemas(struct work *work)
+{
+	for (unsigned int i = 1; i < GATEWAY_SCHEMA_NUMBER; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "schema_%u", i);
+		put_counter(work, NFT_MSG_NEWOBJ, name);
+		put_counter(work, NFT_MSG_DELOBJ, name);
 	}
 }
 
@@ -339,6 +359,7 @@ clear_table(struct work *work)
 	const struct survey *survey = work->survey;
 
 	put_named(work, NFT_MSG_DELRULE, 0, NULL);
+	clear_schemas(work);
 	for (unsigned int i = 0; i < survey->chain_count; i++)
 		if (!is_our_chain(work, survey->chains[i]))
 			put_named(work, NFT_MSG_DELCHAIN, NFTA_CHAIN_NAME,
