@@ -41,7 +41,13 @@ enum helper_op {
 			       (lifetime left > 0) or flows of a lapsed one
 			       (lifetime 0) */
 	HELPER_SETTLE = 24 /* ends the start: what was not recalled goes, with
-			      its flows; then READY=1 */
+			      its flows; then READY=1. The response's count
+			      has enum helper_ability bits */
+};
+
+/* What this kernel and host gave us, for `status`. */
+enum helper_ability {
+	HELPER_TABLE_OWNED = 1 /* nobody else can change or flush the table */
 };
 
 enum helper_notice {

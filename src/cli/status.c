@@ -50,12 +50,29 @@ put_troubles(const struct json *line)
 	}
 }
 
+/* Which of the two holds decides what a foreign flush can do. */
+static void
+put_table(const struct json *line)
+{
+	const char *table = json_show(line, "table", "");
+
+	if (strcmp(table, "owned") == 0)
+		fputs("\n  ruleset owned: nobody else can change or flush it",
+		    stdout);
+	else if (strcmp(table, "plain") == 0)
+		fputs(
+		    "\n  ruleset plain: after a foreign flush it is open until "
+		    "rebuilt (a kernel from 6.9 on prevents it)",
+		    stdout);
+}
+
 static void
 put_daemon(const struct json *line)
 {
 	put_value(line, "namewall is ", "state");
 	put_value(line, ", for ", "uptime_s");
 	put_value(line, " s, by ", "file");
+	put_table(line);
 	put_value(line, "\n  ", "sandboxes");
 	put_value(line, " sandboxes, ", "policies");
 	put_value(line, " policies, ", "rules");

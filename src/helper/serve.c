@@ -111,6 +111,7 @@ settle(struct helper *helper, struct request *request)
 	}
 	held_forget_lapsed(&helper->guard.held);
 	helper->state = STATE_READY;
+	request->count = helper->ruleset.owned ? HELPER_TABLE_OWNED : 0;
 	answer(helper, request);
 	notify_ready();
 	log_info("ready");

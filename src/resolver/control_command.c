@@ -192,6 +192,12 @@ put_daemon(struct line *j, struct daemon *d)
 
 	line_text(j, "kind", "daemon");
 	line_text(j, "state", d->settled_ms != 0 ? "answering" : "starting");
+	if (d->settled_ms == 0)
+		line_null(j, "table");
+	else
+		line_text(j, "table",
+		    (d->abilities & HELPER_TABLE_OWNED) != 0 ? "owned"
+							     : "plain");
 	line_number(j, "uptime_s", (d->now_ms - d->started_ms) / 1000);
 	line_text(j, "file", d->config->edge->settings.file);
 	line_number(j, "sandboxes", d->sandbox_count);

@@ -225,7 +225,7 @@ daemon_welcome(struct daemon *d, int status, uint64_t sandboxes)
 }
 
 void
-daemon_settled(struct daemon *d, int status)
+daemon_settled(struct daemon *d, int status, uint64_t abilities)
 {
 	int r;
 
@@ -242,6 +242,7 @@ daemon_settled(struct daemon *d, int status)
 		log_error("state", "the pins of this run are not kept: %s",
 		    strerror(-r));
 	d->settled_ms = d->now_ms;
+	d->abilities = abilities;
 	log_info("daemon", "answering");
 	daemon_event_text(d, EVENT_STARTED, "");
 }

@@ -76,6 +76,7 @@ struct daemon {
 	uint64_t dropped_told; /* events lost to full sinks, as logged */
 	uint64_t dropped_told_ms;
 	uint64_t started_ms, settled_ms; /* 0: not settled */
+	uint64_t abilities; /* enum helper_ability bits, once settled */
 	bool loop_open;
 	bool helper_gone, helper_gone_told;
 	int exit_code;
@@ -106,7 +107,8 @@ void daemon_answer(struct daemon *, uint64_t lookup, uint8_t part,
 void daemon_welcome(struct daemon *, int status, uint64_t sandboxes);
 void daemon_pinned(struct daemon *, uint64_t op, int status);
 void daemon_flows(struct daemon *, uint32_t slot, int status, bool flow);
-void daemon_settled(struct daemon *, int status);
+/* abilities: enum helper_ability bits. */
+void daemon_settled(struct daemon *, int status, uint64_t abilities);
 void daemon_bound(struct daemon *, uint32_t sandbox, uint32_t ifindex);
 void daemon_reset(struct daemon *, uint32_t window_ms, uint64_t packets);
 void daemon_helper_lost(struct daemon *);

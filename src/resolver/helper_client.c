@@ -255,7 +255,7 @@ on_response(struct helper_client *h, const struct helper_msg *msg)
 		    msg->count != 0);
 		break;
 	case HELPER_SETTLE:
-		daemon_settled(h->daemon, msg->status);
+		daemon_settled(h->daemon, msg->status, msg->count);
 		break;
 	default: /* UNPIN, RECALL: nobody waits */
 		break;
