@@ -4,8 +4,9 @@
  *
  * The answer section is walked once for each link of the alias chain, since
  * resolvers may send its records in any order, and once for the records at
- * the chain's end. Records that belong to neither are stepped over; the
- * sections behind are not looked at.
+ * the chain's end. Records that belong to neither are stepped over. Of the
+ * sections behind only one thing is looked at: whether a chain without an end
+ * is denied there, or was cut short.
  */
 #include "lib/answer.h"
 
@@ -16,7 +17,7 @@
 /* A response and where its answers begin; every walk takes a copy. */
 struct message {
 	struct cursor answers;
-	uint16_t answer_count;
+	uint16_t answer_count, authority_count;
 	uint16_t flags;
 };
 
@@ -37,7 +38,8 @@ read_message(struct message *ret, const struct dname *name, uint16_t type,
 	ret->flags = cursor_u16(&cursor);
 	uint16_t questions = cursor_u16(&cursor);
 	ret->answer_count = cursor_u16(&cursor);
-	cursor_skip(&cursor, 4);
+	ret->authority_count = cursor_u16(&cursor);
+	cursor_skip(&cursor, 2);
 	if ((ret->flags & (DNS_FLAG_QR | DNS_FLAG_OPCODE)) != DNS_FLAG_QR ||
 	    questions != 1 || !dname_read(&cursor, false, &asked) ||
 	    !dname_equal(&asked, name))
@@ -343,6 +345,36 @@ take_records(struct answer *answer, const struct message *message,
 	return true;
 }
 
+/*
+ * Whether the authority section says that the chain's end has nothing of the
+ * type: by the SOA of a zone that it is in (RFC 2308 2.2). Without it nobody
+ * has spoken about the end, and the chain was only cut short.
+ */
+static bool
+end_is_denied(const struct answer *answer, const struct message *message)
+{
+	struct cursor cursor = message->answers;
+	struct record record;
+	struct dname owner;
+
+	for (unsigned i = 0; i < message->answer_count; i++)
+		if (!read_record(&cursor, &record))
+			return false;
+	for (unsigned i = 0; i < message->authority_count; i++) {
+		if (!read_record(&cursor, &record))
+			return false;
+		if (record.type != DNS_TYPE_SOA || record.class != DNS_CLASS_IN)
+			continue;
+		struct cursor at = cursor;
+		cursor_seek(&at, record.owner_at);
+		if (dname_read(&at, true, &owner) &&
+		    (dname_equal(&owner, &answer->end) ||
+			dname_is_below(&answer->end, &owner)))
+			return true;
+	}
+	return false;
+}
+
 static bool
 type_is_known(uint16_t type)
 {
@@ -399,7 +431,12 @@ vet(struct answer *answer, const struct dname *name,
 	if (!take_records(answer, &message, vetting))
 		return ANSWER_BOGUS;
 	shuffle_addrs(answer, vetting->rng);
-	return outcome_of(answer);
+
+	enum answer_outcome outcome = outcome_of(answer);
+	if (outcome == ANSWER_NO_DATA && answer->link_count > 0 &&
+	    !end_is_denied(answer, &message))
+		return ANSWER_BOGUS;
+	return outcome;
 }
 
 enum answer_outcome

@@ -5,7 +5,8 @@
  * Only what belongs is kept: the alias chain is followed from the asked name
  * (8 links at most, linear, no loops, DNAMEs are followed by their
  * synthesised CNAMEs), and of the records at its end only those of the asked
- * type. Everything else in the message is dropped unread. Addresses that are
+ * type. Everything else in the message is dropped, but for an SOA that says
+ * that the end has nothing of the type. Addresses that are
  * protected are taken out and counted. What is left is plain values; no
  * octet of the response is ever sent on.
  */
@@ -75,7 +76,7 @@ struct vetting {
  * order (rng): one's order upstream says nothing to the client, and
  * the choice stays for as long as the answer is cached. CNAME owners and the
  * final records must match label by label; a chain that does not end in the
- * response is BOGUS. Types other than A, AAAA: TXT, MX, SRV, CAA only,
+ * response, by a record or by an SOA that denies one, is BOGUS. Types other than A, AAAA: TXT, MX, SRV, CAA only,
  * their data parsed and rebuilt; what does not parse makes it BOGUS, what does
  * not fit is left out. Returns ret->outcome.
  */

@@ -51,16 +51,16 @@ static const struct reason reasons[] = {
 	    .text = "too many questions at once; ask again later" } },
 	[DENIAL_UNLISTED] = { "unlisted", POLICY, {
 	    .rcode = DNS_RCODE_NXDOMAIN, SOA, .ede = DNS_EDE_BLOCKED,
-	    .text = "the policy of this sandbox does not list this name" } },
+	    .text = "this name is not listed" } },
 	[DENIAL_DENY_RULE] = { "deny-rule", POLICY, {
 	    .rcode = DNS_RCODE_NXDOMAIN, SOA, .ede = DNS_EDE_BLOCKED,
-	    .text = "a deny rule of the policy covers this name" } },
+	    .text = "a deny rule covers this name" } },
 	[DENIAL_PARENT] = { "parent", POLICY, {
 	    .rcode = DNS_RCODE_NOERROR, SOA, .ede = DNS_EDE_BLOCKED,
-	    .text = "the policy lists names below this one, not itself" } },
+	    .text = "names below this one are listed, itself it is not" } },
 	[DENIAL_TYPE] = { "type", POLICY, {
 	    .rcode = DNS_RCODE_NOERROR, SOA, .ede = DNS_EDE_BLOCKED,
-	    .text = "the name is listed, but not for this record type" } },
+	    .text = "this name is listed, but not for this record type" } },
 	[DENIAL_FAMILY] = { "family", POLICY, {
 	    .rcode = DNS_RCODE_NOERROR, SOA, .ede = DNS_EDE_NONE,
 	    .text = "" } },

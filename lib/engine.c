@@ -416,11 +416,9 @@ engine_answer(struct engine *e, lookup_id id, uint8_t part, const uint8_t *wire,
 	refresh_verdict(e, lookup);
 	p = &lookup->parts[part];
 
-	struct vetting vetting = {
-		.verdict = &lookup->verdict,
+	struct vetting vetting = { .verdict = &lookup->verdict,
 		.ranges = &e->policy->protected_ranges,
-		.rng = &e->rng
-	};
+		.rng = &e->rng };
 	switch (answer_vet(&lookup->result.answers[part], &lookup->name,
 	    p->type, &vetting, wire, len)) {
 	case ANSWER_OK:
@@ -543,6 +541,10 @@ deny_client(struct engine *e, const struct query *q)
 	struct denial_form form = denial_form_of(q->denial, q->verdict.style);
 	struct effect *effect = effects_add(&e->effects, EFFECT_REPLY);
 	uint8_t rcode = form.badvers ? DNS_RCODE_BADVERS : form.rcode;
+	char text[ENGINE_TEXT_MAX];
+
+	engine_explain_denial(e, q, form.text, text);
+	form.text = text;
 
 	effect->u.reply.client = q->client;
 	effect->u.reply.len = (uint16_t)reply_deny(effect->u.reply.message,

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "lib/require.h"
+
 struct event *
 engine_event(struct engine *e, enum event_action action, uint32_t sandbox,
     const struct client *client)
@@ -74,6 +76,33 @@ engine_report_protected(struct engine *e, const struct lookup *lookup,
 	event->has_rule = lookup->verdict.rule != RULE_NONE;
 	event->rule_kind = lookup->verdict.kind;
 	event->rule_name = lookup->verdict.rule_name;
+}
+
+static bool
+is_of_policy(enum denial denial)
+{
+	return denial == DENIAL_UNLISTED || denial == DENIAL_DENY_RULE ||
+	    denial == DENIAL_PARENT || denial == DENIAL_TYPE ||
+	    denial == DENIAL_PROTECTED || denial == DENIAL_SPECIAL;
+}
+
+void
+engine_explain_denial(const struct engine *e, const struct query *q,
+    const char *text, char ret[ENGINE_TEXT_MAX])
+{
+	struct cursor cursor =
+	    cursor_write_of((uint8_t *)ret, ENGINE_TEXT_MAX - 1);
+
+	if (text[0] != '\0' && is_of_policy(q->denial) &&
+	    q->verdict.policy < e->policy->profile_count) {
+		cursor_put_text(&cursor, "policy ");
+		cursor_put_text(&cursor,
+		    e->policy->profiles[q->verdict.policy].name);
+		cursor_put_text(&cursor, ": ");
+	}
+	cursor_put_text(&cursor, text);
+	REQUIRE(!cursor.error);
+	ret[cursor.pos] = '\0';
 }
 
 static enum event_action

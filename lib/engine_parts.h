@@ -16,6 +16,9 @@
 
 #include "lib/engine.h"
 
+/* A policy's name and the longest text of a denial. */
+#define ENGINE_TEXT_MAX 192
+
 /* Every input begins with this: time does not go backwards, and the effects
  * of the input before were pulled (both REQUIREd). */
 void engine_enter(struct engine *, uint64_t now_ms);
@@ -47,6 +50,10 @@ void engine_observe(struct engine *, const struct query *);
 /* Raises the alarm when a part of an answer held protected addresses. */
 void engine_report_protected(struct engine *, const struct lookup *,
     uint8_t part);
+/* What an extended error says of a denial: the form's text, behind the name
+ * of the policy where it was the policy that said no. */
+void engine_explain_denial(const struct engine *, const struct query *,
+    const char *text, char ret[ENGINE_TEXT_MAX]);
 /* The one record of what became of a query. */
 void engine_audit(struct engine *, const struct query *, uint8_t rcode,
     uint32_t ttl_s, uint8_t addr_count);

@@ -7,7 +7,8 @@
  * chain, lifetime, addresses and data must agree. On purpose
  *  - we do not look at what does not belong: where ldns refuses a message
  *    there is nothing to compare with; and the model's message has no
- *    sections behind the answers;
+ *    sections behind the answers, but for the one question whether the end of
+ *    a chain is denied, which is asked of the whole message;
  *  - we refuse pointers that do not lead backwards: where we alone find
  *    fault, ldns writes the message anew and the result must agree then.
  * The same is done where ldns has lost step (see is_in_step()).
@@ -27,6 +28,7 @@ struct asked {
 	uint16_t type;
 	struct verdict verdict;
 	struct protected_ranges ranges;
+	const ldns_pkt *whole; /* with authority; NULL: not to be had */
 };
 
 struct model {
@@ -274,6 +276,24 @@ check_addrs(const struct answer *answer, const struct model *model)
 	}
 }
 
+/* By the SOA of a zone that the end is in. */
+static bool
+end_is_denied(const struct model *model, const ldns_pkt *whole)
+{
+	const ldns_rr_list *list = ldns_pkt_authority(whole);
+
+	for (size_t i = 0; i < ldns_rr_list_rr_count(list); i++) {
+		const ldns_rr *rr = ldns_rr_list_rr(list, i);
+		struct dname owner = fuzz_name(ldns_rr_owner(rr));
+
+		if (is_of(rr, &owner, DNS_TYPE_SOA) &&
+		    (dname_equal(&owner, &model->end) ||
+			dname_is_below(&model->end, &owner)))
+			return true;
+	}
+	return false;
+}
+
 /* True when the model agrees; false: only we find fault. */
 static bool
 compare(const struct answer *answer, const struct asked *asked,
@@ -286,6 +306,12 @@ compare(const struct answer *answer, const struct asked *asked,
 	model.end = asked->name;
 	model.ttl_s = UINT32_MAX;
 	model.outcome = judge(&model, pkt, answer);
+	if (model.outcome == ANSWER_NO_DATA && model.links > 0) {
+		if (asked->whole == NULL)
+			return true;
+		if (!end_is_denied(&model, asked->whole))
+			model.outcome = ANSWER_BOGUS;
+	}
 	if (answer->outcome == ANSWER_BOGUS)
 		return model.outcome == ANSWER_BOGUS;
 	AGREE(answer->outcome == model.outcome);
@@ -319,6 +345,24 @@ vet(struct answer *answer, const struct asked *asked, const uint8_t *wire,
  * the wrong place.
  */
 static bool
+list_is_in_step(const ldns_rr_list *list, struct cursor *cursor)
+{
+	for (size_t i = 0; i < ldns_rr_list_rr_count(list); i++) {
+		const ldns_rr *rr = ldns_rr_list_rr(list, i);
+		struct dname theirs = fuzz_name(ldns_rr_owner(rr)), ours;
+
+		if (!dname_read(cursor, true, &ours) ||
+		    !dname_equal(&ours, &theirs) ||
+		    cursor_u16(cursor) != (unsigned)ldns_rr_get_type(rr) ||
+		    cursor_u16(cursor) != (unsigned)ldns_rr_get_class(rr) ||
+		    cursor_u32(cursor) != ldns_rr_ttl(rr))
+			return false;
+		cursor_skip(cursor, cursor_u16(cursor));
+	}
+	return !cursor->error;
+}
+
+static bool
 is_in_step(const ldns_pkt *pkt, const uint8_t *wire, size_t len)
 {
 	struct cursor cursor = cursor_read_of(wire, len);
@@ -328,31 +372,23 @@ is_in_step(const ldns_pkt *pkt, const uint8_t *wire, size_t len)
 		dname_skip(&cursor);
 		cursor_skip(&cursor, 4);
 	}
-	for (unsigned i = 0; i < ldns_pkt_ancount(pkt); i++) {
-		const ldns_rr *rr = ldns_rr_list_rr(ldns_pkt_answer(pkt), i);
-		struct dname theirs = fuzz_name(ldns_rr_owner(rr)), ours;
-
-		if (!dname_read(&cursor, true, &ours) ||
-		    !dname_equal(&ours, &theirs) ||
-		    cursor_u16(&cursor) != (unsigned)ldns_rr_get_type(rr) ||
-		    cursor_u16(&cursor) != (unsigned)ldns_rr_get_class(rr) ||
-		    cursor_u32(&cursor) != ldns_rr_ttl(rr))
-			return false;
-		cursor_skip(&cursor, cursor_u16(&cursor));
-	}
-	return !cursor.error;
+	return list_is_in_step(ldns_pkt_answer(pkt), &cursor) &&
+	    list_is_in_step(ldns_pkt_authority(pkt), &cursor);
 }
 
 /* Once more with the message as ldns would have written it. */
 static void
-compare_rewritten(struct answer *answer, const struct asked *asked,
+compare_rewritten(struct answer *answer, const struct asked *given,
     const ldns_pkt *pkt)
 {
+	struct asked copy = *given;
+	const struct asked *asked = &copy;
 	uint8_t *wire;
 	size_t len;
 
 	if (ldns_pkt2wire(&wire, pkt, &len) != LDNS_STATUS_OK)
 		return;
+	copy.whole = pkt;
 	vet(answer, asked, wire, len);
 	AGREE(compare(answer, asked, pkt));
 	free(wire);
@@ -384,7 +420,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct asked asked;
 	static struct answer answer;
-	ldns_pkt *pkt = NULL;
+	ldns_pkt *pkt = NULL, *whole = NULL;
 
 	if (size < 1 + DNS_HEADER_SIZE || size > 1 + DNS_MESSAGE_MAX)
 		return 0;
@@ -395,10 +431,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (answer.outcome == ANSWER_OK)
 		check_reply(&answer, &asked);
 
+	memset(wire + DNS_OFFSET_ARCOUNT, 0, 2);
+	asked.whole = NULL;
+	if (ldns_wire2pkt(&whole, wire, size - 1) == LDNS_STATUS_OK &&
+	    is_in_step(whole, wire, size - 1))
+		asked.whole = whole;
 	memset(wire + DNS_OFFSET_NSCOUNT, 0, 4);
 	if (ldns_wire2pkt(&pkt, wire, size - 1) == LDNS_STATUS_OK &&
 	    !(is_in_step(pkt, wire, size - 1) && compare(&answer, &asked, pkt)))
 		compare_rewritten(&answer, &asked, pkt);
+	ldns_pkt_free(whole);
 	ldns_pkt_free(pkt);
 	free(wire);
 	return 0;

@@ -103,10 +103,35 @@ START_TEST(no_data)
 	respond("a", 1);
 	ck_assert_int_eq(vet("a", 1), ANSWER_NO_DATA);
 	ck_assert_uint_eq(a.ttl_s, 0);
-	/* A whole chain to a name that has nothing of the type. */
+}
+END_TEST
+
+/* Who speaks about the end of a chain that has no record: SOA owners. */
+static const struct {
+	const char *owner;
+	uint16_t type;
+	enum answer_outcome outcome;
+} ends[] = {
+	{ "b.example", 6, ANSWER_NO_DATA },
+	{ "example", 6, ANSWER_NO_DATA },
+	{ "", 6, ANSWER_NO_DATA },
+	{ "c.b.example", 6, ANSWER_BOGUS },
+	{ "a", 6, ANSWER_BOGUS },
+	{ "other.example", 6, ANSWER_BOGUS },
+	{ "b.example", 2, ANSWER_BOGUS },
+};
+
+START_TEST(end_without_data)
+{
 	respond("a", 1);
 	add_cname("a", 60, "b.example");
-	ck_assert_int_eq(vet("a", 1), ANSWER_NO_DATA);
+	/* Cut short: nobody has spoken about b.example. */
+	ck_assert_int_eq(vet("a", 1), ANSWER_BOGUS);
+	w.section = 2;
+	wire_record_name(&w, ends[_i].owner, ends[_i].type, 60, 0, "ns.b");
+	ck_assert_int_eq(vet("a", 1), ends[_i].outcome);
+	if (ends[_i].outcome != ANSWER_NO_DATA)
+		return;
 	ck_assert_uint_eq(a.ttl_s, 60);
 	check_end("b.example", 1);
 }
@@ -350,6 +375,7 @@ main(void)
 	tcase_add_test(all, header_and_question);
 	tcase_add_test(all, types_that_are_not_for_us);
 	tcase_add_test(all, no_data);
+	tcase_add_loop_test(all, end_without_data, 0, (int)ARRAY_LEN(ends));
 	tcase_add_test(all, no_name);
 	tcase_add_test(all, chain);
 	tcase_add_test(all, chain_in_any_order);
