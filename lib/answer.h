@@ -76,9 +76,10 @@ struct vetting {
  * order (rng): one's order upstream says nothing to the client, and
  * the choice stays for as long as the answer is cached. CNAME owners and the
  * final records must match label by label; a chain that does not end in the
- * response, by a record or by an SOA that denies one, is BOGUS. Types other than A, AAAA: TXT, MX, SRV, CAA only,
- * their data parsed and rebuilt; what does not parse makes it BOGUS, what does
- * not fit is left out. Returns ret->outcome.
+ * response, by a record or by an SOA that denies one, is BOGUS. Types other
+ * than A, AAAA: TXT, MX, SRV, CAA only, their data parsed and rebuilt; what
+ * does not parse makes it BOGUS, what does not fit is left out. Returns
+ * ret->outcome.
  */
 enum answer_outcome answer_vet(struct answer *ret, const struct dname *name,
     uint16_t type, const struct vetting *, const uint8_t *wire, size_t len);

@@ -173,6 +173,7 @@ judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 
 	if (q->verdict.localhost || q->verdict.addr_count > 0) {
 		why = engine_answer_here(e, q);
+		engine_report_fixed(e, q);
 		return why == DENIAL_NONE ? FATE_ANSWER : deny(q, why);
 	}
 	if (answer_from_cache(e, q))

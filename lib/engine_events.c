@@ -48,23 +48,22 @@ engine_observe(struct engine *e, const struct query *q)
 	event->finding = finding;
 }
 
-void
-engine_report_protected(struct engine *e, const struct lookup *lookup,
-    uint8_t part)
+/* An answer that pointed into a protected range, whoever gave it. */
+static void
+report_protected(struct engine *e, uint32_t sandbox,
+    const struct client *client, const struct dname *name,
+    const struct verdict *verdict, const struct answer *answer)
 {
-	const struct answer *answer = &lookup->result.answers[part];
-	const struct query *q = query_at(&e->queries, lookup->waiting.head);
 	struct event *event;
 
 	if (answer->protected_count == 0)
 		return;
+	event = engine_event(e, EVENT_REBINDING_BLOCKED, sandbox, client);
+	event->name = *name;
 	e->counts.rebinding_blocked++;
-	event = engine_event(e, EVENT_REBINDING_BLOCKED, lookup->sandbox,
-	    q == NULL ? NULL : &q->client);
 	event->has_question = true;
-	event->name = lookup->name;
-	event->type = lookup->parts[part].type;
-	event->apex_labels = lookup->verdict.apex_labels;
+	event->type = answer->type;
+	event->apex_labels = verdict->apex_labels;
 	event->denial = answer->outcome == ANSWER_PROTECTED ? DENIAL_PROTECTED
 							    : DENIAL_NONE;
 	event->addr_count = 1;
@@ -73,9 +72,26 @@ engine_report_protected(struct engine *e, const struct lookup *lookup,
 	event->count = answer->protected_count;
 	event->has_end = answer->link_count > 0;
 	event->end = answer->end;
-	event->has_rule = lookup->verdict.rule != RULE_NONE;
-	event->rule_kind = lookup->verdict.kind;
-	event->rule_name = lookup->verdict.rule_name;
+	event->has_rule = verdict->rule != RULE_NONE;
+	event->rule_kind = verdict->kind;
+	event->rule_name = verdict->rule_name;
+}
+
+void
+engine_report_protected(struct engine *e, const struct lookup *lookup,
+    uint8_t part)
+{
+	const struct query *q = query_at(&e->queries, lookup->waiting.head);
+
+	report_protected(e, lookup->sandbox, q == NULL ? NULL : &q->client,
+	    &lookup->name, &lookup->verdict, &lookup->result.answers[part]);
+}
+
+void
+engine_report_fixed(struct engine *e, const struct query *q)
+{
+	report_protected(e, q->client.sandbox, &q->client, &q->question.name,
+	    &q->verdict, &q->answer);
 }
 
 static bool

@@ -50,6 +50,8 @@ void engine_observe(struct engine *, const struct query *);
 /* Raises the alarm when a part of an answer held protected addresses. */
 void engine_report_protected(struct engine *, const struct lookup *,
     uint8_t part);
+/* The same for the fixed addresses of a rule. */
+void engine_report_fixed(struct engine *, const struct query *);
 /* What an extended error says of a denial: the form's text, behind the name
  * of the policy where it was the policy that said no. */
 void engine_explain_denial(const struct engine *, const struct query *,

@@ -528,6 +528,7 @@ check_orders(struct reader *r, const struct yaml_node *root)
 	static const struct {
 		const char *map, *low, *high;
 	} orders[] = { { "pins", "floor", "cap" }, { "ttl", "floor", "cap" },
+		{ "pins", "grace", "cap" },
 		{ "limits", "queries_per_sandbox", "queries" },
 		{ "limits", "lookups_per_sandbox", "lookups" },
 		{ "limits", "cache_per_sandbox", "cache" },
