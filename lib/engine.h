@@ -24,6 +24,7 @@
 #include "lib/deadlines.h"
 #include "lib/effect.h"
 #include "lib/lookup.h"
+#include "lib/packet.h"
 #include "lib/pins.h"
 #include "lib/policy.h"
 #include "lib/query.h"
@@ -49,12 +50,33 @@ struct engine_limits {
 	struct engine_settings settings;
 };
 
+enum rejected_kind {
+	REJECTED_REFUSED,
+	REJECTED_UNSOUND,
+	REJECTED_SPOOFED
+};
+
+struct rejected {
+	enum rejected_kind kind;
+	uint32_t ifindex; /* by which it came */
+	struct packet packet;
+};
+
+struct ended_flow {
+	struct addr source, destination; /* as its first packet had them */
+	uint16_t source_port;
+	struct service service;
+	struct event_flow passed;
+	uint32_t duration_ms; /* where passed.timed */
+};
+
 /* Counts since start, for status. */
 struct engine_counts {
 	uint64_t queries, answered, denied, failed, dropped;
 	uint64_t cache_hits, lookups, asks, stale_answers, stale_acks;
 	uint64_t pins_asked, pins_refused, pins_full, overload;
 	uint64_t tunnel_suspected, rebinding_blocked;
+	uint64_t rejects, spoofed_packets, flows_ended;
 };
 
 struct engine {
@@ -86,8 +108,7 @@ int engine_init(struct engine *, const struct engine_limits *, struct arena *,
     const uint8_t seed[32]);
 /* Swaps the policy in; what it no longer grants is revoked as effects are
  * pulled, cached answers are dropped, the rest is left alone. */
-void engine_set_policy(struct engine *, const struct policy *,
-    uint64_t now_ms);
+void engine_set_policy(struct engine *, const struct policy *, uint64_t now_ms);
 
 /*
  * Start, after the first engine_set_policy(). For each record of the state:
@@ -97,8 +118,7 @@ void engine_set_policy(struct engine *, const struct policy *,
  * question is answered SERVFAIL. status: 0 or negative errno, which keeps it
  * so. A recalled pin is not relied on: the next answer asks the kernel anew.
  */
-void engine_recall(struct engine *, const struct pin_record *,
-    uint64_t now_ms);
+void engine_recall(struct engine *, const struct pin_record *, uint64_t now_ms);
 void engine_recalled(struct engine *, uint64_t now_ms);
 void engine_settled(struct engine *, int status, uint64_t now_ms);
 
@@ -118,6 +138,16 @@ void engine_flows(struct engine *, uint32_t slot, int status, bool flow,
  * else changed the table. */
 void engine_pins_lost(struct engine *, uint32_t sandbox, uint64_t window_ms,
     uint64_t packets, uint64_t now_ms);
+/*
+ * A packet that the kernel rejected and logged: one alert for each, which
+ * says what the ledger knows of its destination. A SPOOFED
+ * one is never ascribed to the sandbox whose address it bears.
+ */
+void engine_rejected(struct engine *, const struct rejected *, uint64_t now_ms);
+/* A flow that connection tracking has ended: an event where a sandbox began
+ * it and the ledger knows its destination. */
+void engine_flow_ended(struct engine *, const struct ended_flow *,
+    uint64_t now_ms);
 /* The helper is gone: every pending pin fails, no address leaves any more. */
 void engine_helper_lost(struct engine *, uint64_t now_ms);
 void engine_expire(struct engine *, uint64_t now_ms);

@@ -5,8 +5,9 @@
  *
  * engine_local.c: answers that need no upstream. engine_hold.c: the addresses
  * of one answer against the ledger. engine_events.c: what is told about it.
- * engine_pins.c: pins when nobody asks; it also defines the engine_…()
- * functions of engine.h for these inputs.
+ * engine_pins.c: pins when nobody asks; engine_packets.c: packets that were
+ * rejected and flows that ended. These two also define the engine_…()
+ * functions of engine.h for their inputs.
  */
 #ifndef LIB_ENGINE_PARTS_H
 #define LIB_ENGINE_PARTS_H

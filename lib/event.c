@@ -20,6 +20,7 @@ event_kind_of(enum event_action action)
 	case EVENT_DNS_ANSWERED:
 	case EVENT_DNS_DENIED:
 	case EVENT_DNS_FAILED:
+	case EVENT_FLOW_ENDED:
 	case EVENT_SANDBOX_ATTACHED:
 	case EVENT_SANDBOX_DETACHED:
 	case EVENT_CONFIG_LOADED:
@@ -27,9 +28,12 @@ event_kind_of(enum event_action action)
 	case EVENT_STARTED:
 	case EVENT_STOPPED:
 		return EVENT_KIND_EVENT;
+	case EVENT_HEARTBEAT:
+		return EVENT_KIND_METRIC;
 	case EVENT_TUNNEL_SUSPECTED:
 	case EVENT_REBINDING_BLOCKED:
 	case EVENT_SOURCE_SPOOFED:
+	case EVENT_DIRECT_IP_REJECTED:
 	case EVENT_PINS_LOST:
 	case EVENT_PINS_RESTORED:
 		return EVENT_KIND_ALERT;
@@ -67,6 +71,10 @@ event_action_name(enum event_action action)
 		return "rebinding-blocked";
 	case EVENT_SOURCE_SPOOFED:
 		return "source-spoofed";
+	case EVENT_DIRECT_IP_REJECTED:
+		return "direct-ip-rejected";
+	case EVENT_FLOW_ENDED:
+		return "flow-ended";
 	case EVENT_SANDBOX_ATTACHED:
 		return "sandbox-attached";
 	case EVENT_SANDBOX_DETACHED:
@@ -83,8 +91,40 @@ event_action_name(enum event_action action)
 		return "started";
 	case EVENT_STOPPED:
 		return "stopped";
+	case EVENT_HEARTBEAT:
+		return "heartbeat";
 	}
 	UNREACHABLE();
+}
+
+const char *
+event_reject_name(enum event_reject reject)
+{
+	switch (reject) {
+	case REJECT_NONE:
+		return "none";
+	case REJECT_UNRESOLVED:
+		return "unresolved";
+	case REJECT_OTHER_SERVICE:
+		return "other-service";
+	case REJECT_LAPSED:
+		return "lapsed";
+	case REJECT_NO_FLOW:
+		return "no-flow";
+	case REJECT_UNSOUND:
+		return "unsound";
+	case REJECT_SPOOFED:
+		return "spoofed";
+	}
+	UNREACHABLE();
+}
+
+bool
+event_is_counted(enum event_action action)
+{
+	return action != EVENT_CONFIG_LOADED &&
+	    action != EVENT_CONFIG_REFUSED && action != EVENT_STARTED &&
+	    action != EVENT_STOPPED && action != EVENT_HEARTBEAT;
 }
 
 /* Lower-case text against one label. */
@@ -219,6 +259,27 @@ severity_of_question(const struct event *e)
 	UNREACHABLE();
 }
 
+/* An address that nobody gave it is a way around; of one that a name did
+ * give, programs hold on to longer than they should. */
+static uint8_t
+severity_of_packet(const struct event *e)
+{
+	switch (e->reject) {
+	case REJECT_SPOOFED:
+		return 6;
+	case REJECT_NONE:
+	case REJECT_UNRESOLVED:
+		return 5;
+	case REJECT_OTHER_SERVICE:
+		return 4;
+	case REJECT_LAPSED:
+	case REJECT_NO_FLOW:
+	case REJECT_UNSOUND:
+		return 3;
+	}
+	UNREACHABLE();
+}
+
 uint8_t
 event_severity(const struct event *e)
 {
@@ -227,6 +288,11 @@ event_severity(const struct event *e)
 	case EVENT_DNS_DENIED:
 	case EVENT_DNS_FAILED:
 		return severity_of_question(e);
+	case EVENT_DIRECT_IP_REJECTED:
+		return severity_of_packet(e);
+	case EVENT_HEARTBEAT:
+		return 1;
+	case EVENT_FLOW_ENDED:
 	case EVENT_SANDBOX_ATTACHED:
 	case EVENT_SANDBOX_DETACHED:
 	case EVENT_CONFIG_LOADED:

@@ -21,10 +21,11 @@
 #include "lib/tunnel.h"
 #include "lib/verdict.h"
 
-#define EVENT_LINE_MAX	 8192
-#define EVENT_TEXT_MAX	 256
-#define EVENT_SCHEMA	 1
+#define EVENT_LINE_MAX   8192
+#define EVENT_TEXT_MAX   256
+#define EVENT_SCHEMA     1
 #define EVENT_LABELS_MAX 16
+#define EVENT_NAMES_MAX  4
 
 enum event_action {
 	EVENT_DNS_ANSWERED,
@@ -33,6 +34,8 @@ enum event_action {
 	EVENT_TUNNEL_SUSPECTED,
 	EVENT_REBINDING_BLOCKED,
 	EVENT_SOURCE_SPOOFED,
+	EVENT_DIRECT_IP_REJECTED,
+	EVENT_FLOW_ENDED,
 	EVENT_SANDBOX_ATTACHED,
 	EVENT_SANDBOX_DETACHED,
 	EVENT_PINS_LOST,
@@ -41,17 +44,42 @@ enum event_action {
 	EVENT_CONFIG_REFUSED,
 	EVENT_STARTED,
 	EVENT_STOPPED,
-	EVENT_ACTION_LAST = EVENT_STOPPED
+	EVENT_HEARTBEAT,
+	EVENT_ACTION_LAST = EVENT_HEARTBEAT
 };
 
-enum event_kind { EVENT_KIND_EVENT, EVENT_KIND_ALERT, EVENT_KIND_METRIC };
+enum event_kind {
+	EVENT_KIND_EVENT,
+	EVENT_KIND_ALERT,
+	EVENT_KIND_METRIC
+};
+
+/* Why a packet was rejected. */
+enum event_reject {
+	REJECT_NONE, /* the event is about no such packet */
+	REJECT_UNRESOLVED, /* the sandbox did not resolve its destination */
+	REJECT_OTHER_SERVICE, /* it did, but no rule names that service */
+	REJECT_LAPSED, /* the pin is over */
+	REJECT_NO_FLOW, /* pinned, but it begins no flow, or one too many */
+	REJECT_UNSOUND, /* connection tracking can make nothing of it */
+	REJECT_SPOOFED /* the source is not bound to the interface */
+};
+
+/* What passed in a flow, from the sandbox and to it. */
+struct event_flow {
+	bool counted; /* the host counts */
+	uint64_t octets_from, packets_from, octets_to, packets_to;
+	bool timed; /* the host keeps times: the event's duration holds */
+};
 
 struct event {
 	enum event_action action;
 	uint32_t sandbox; /* 0: none */
 	struct addr source; /* family 0: none */
 	uint16_t source_port;
-	uint8_t transport; /* of the question: PROTO_*, 0: none */
+	struct addr destination; /* of a packet or flow; family 0: none */
+	uint16_t destination_port;
+	uint8_t transport; /* IANA's number of a protocol, 0: none */
 	uint32_t ifindex; /* by which it came, 0: unknown */
 	bool has_question;
 	struct dname name;
@@ -70,13 +98,28 @@ struct event {
 	enum rule_kind rule_kind;
 	struct dname rule_name;
 	struct tunnel_finding finding; /* tunnel-suspected */
-	uint32_t duration_ms; /* of the query; pins-lost: how long open */
-	uint64_t count; /* of packets or elements, where there is one */
+	enum event_reject reject;
+	struct event_flow flow; /* flow-ended */
+	uint8_t name_count; /* flow-ended: of the names that opened it */
+	struct dname names[EVENT_NAMES_MAX];
+	uint32_t duration_ms; /* of the query or flow; pins-lost: how long
+				 open; heartbeat: since when it counts */
+	uint64_t count; /* of packets, elements or repeats */
 	char text[EVENT_TEXT_MAX]; /* one more sentence, from our own code */
 };
 
 struct event_label {
 	char key[64], value[256];
+};
+
+/* What a heartbeat tells, each since the one before. */
+struct event_counts {
+	uint64_t actions[EVENT_ACTION_LAST + 1];
+	bool has_packets; /* the parent has told the next two */
+	uint64_t packets_refused; /* by the kernel, exact */
+	uint64_t packets_spoofed; /* the same; of nobody's heartbeat only */
+	uint64_t packets_unlogged; /* logged ones that we were too slow for */
+	uint64_t events_dropped; /* by sinks */
 };
 
 /* What the shell knows and the core does not. Strings may be NULL. */
@@ -87,11 +130,15 @@ struct event_context {
 	const char *sandbox, *policy, *interface;
 	const struct event_label *labels;
 	size_t label_count;
+	const struct event_counts *counts; /* of a heartbeat */
 };
 
 enum event_kind event_kind_of(enum event_action);
 const char *event_kind_name(enum event_kind); /* "event", "alert", "metric" */
 const char *event_action_name(enum event_action); /* "dns-answered", … */
+const char *event_reject_name(enum event_reject); /* "unresolved", … */
+/* Whether heartbeats count it: what happens to sandboxes, not to us. */
+bool event_is_counted(enum event_action);
 /* 1 (companion questions of clients) … 8; docs/events.md has the table. */
 uint8_t event_severity(const struct event *);
 /*

@@ -236,8 +236,11 @@ classification_of(enum event_action action)
 			"info" };
 	case EVENT_REBINDING_BLOCKED:
 	case EVENT_SOURCE_SPOOFED:
+	case EVENT_DIRECT_IP_REJECTED:
 		return (struct classification){ "intrusion_detection network",
 			"denied" };
+	case EVENT_FLOW_ENDED:
+		return (struct classification){ "network", "connection end" };
 	case EVENT_SANDBOX_ATTACHED:
 		return (struct classification){ "configuration", "creation" };
 	case EVENT_SANDBOX_DETACHED:
@@ -252,6 +255,8 @@ classification_of(enum event_action action)
 		return (struct classification){ "process", "start" };
 	case EVENT_STOPPED:
 		return (struct classification){ "process", "end" };
+	case EVENT_HEARTBEAT:
+		return (struct classification){ "network", "info" };
 	}
 	UNREACHABLE();
 }
@@ -261,6 +266,13 @@ is_question_event(const struct event *e)
 {
 	return e->action == EVENT_DNS_ANSWERED ||
 	    e->action == EVENT_DNS_DENIED || e->action == EVENT_DNS_FAILED;
+}
+
+static bool
+has_duration(const struct event *e)
+{
+	return is_question_event(e) || e->action == EVENT_PINS_LOST ||
+	    e->action == EVENT_HEARTBEAT || e->flow.timed;
 }
 
 static void
@@ -277,8 +289,7 @@ put_event_object(struct printer *p, const struct event *e,
 	put_number(p, "sequence", context->sequence);
 	put_number(p, "severity", event_severity(e));
 	/* The schema counts nanoseconds. */
-	if (prints(p, RANK_DETAIL) &&
-	    (is_question_event(e) || e->action == EVENT_PINS_LOST))
+	if (prints(p, RANK_DETAIL) && has_duration(e))
 		put_number(p, "duration", e->duration_ms * UINT64_C(1000000));
 	close_with(p, '}');
 }
@@ -319,13 +330,57 @@ put_labels(struct printer *p, const struct event_context *context)
 	close_with(p, '}');
 }
 
+/* The schema's word for a protocol, or its number. */
 static void
 put_transport(struct printer *p, uint8_t protocol)
 {
-	if (protocol != PROTO_TCP && protocol != PROTO_UDP)
+	static const struct {
+		uint8_t protocol;
+		const char *name;
+	} known[] = { { 1, "icmp" }, { PROTO_TCP, "tcp" }, { PROTO_UDP, "udp" },
+		{ 58, "ipv6-icmp" }, { 132, "sctp" } };
+
+	if (protocol == 0)
 		return;
 	open_with(p, "network", '{');
-	put_text(p, "transport", protocol == PROTO_TCP ? "tcp" : "udp");
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		if (known[i].protocol != protocol)
+			continue;
+		put_text(p, "transport", known[i].name);
+		close_with(p, '}');
+		return;
+	}
+	/* A word to the schema, which has no numbers for codes. */
+	put_key(p, "iana_number");
+	cursor_put_u8(&p->c, '"');
+	cursor_put_decimal(&p->c, protocol);
+	cursor_put_u8(&p->c, '"');
+	close_with(p, '}');
+}
+
+/* One end of a packet, question or flow. */
+struct end {
+	const char *key;
+	const struct addr *addr;
+	uint16_t port;
+	bool counted; /* of what it sent */
+	uint64_t octets, packets;
+};
+
+static void
+put_end(struct printer *p, const struct end *end)
+{
+	if (end->addr->family == 0)
+		return;
+	open_with(p, end->key, '{');
+	put_key(p, "ip");
+	put_addr_value(p, end->addr);
+	if (end->port != 0)
+		put_number(p, "port", end->port);
+	if (end->counted && prints(p, RANK_DETAIL)) {
+		put_number(p, "bytes", end->octets);
+		put_number(p, "packets", end->packets);
+	}
 	close_with(p, '}');
 }
 
@@ -333,22 +388,19 @@ put_transport(struct printer *p, uint8_t protocol)
 static void
 put_ends(struct printer *p, const struct event *e)
 {
+	const struct event_flow *flow = &e->flow;
+	struct end source = { "source", &e->source, e->source_port,
+		flow->counted, flow->octets_from, flow->packets_from };
+	struct end destination = { "destination", &e->destination,
+		e->destination_port, flow->counted, flow->octets_to,
+		flow->packets_to };
+
 	if (!prints(p, RANK_CORE))
 		return;
-	if (e->source.family != 0) {
-		open_with(p, "source", '{');
-		put_key(p, "ip");
-		put_addr_value(p, &e->source);
-		if (e->source_port != 0)
-			put_number(p, "port", e->source_port);
-		close_with(p, '}');
-	}
-	if (e->action == EVENT_REBINDING_BLOCKED && e->addr_count > 0) {
-		open_with(p, "destination", '{');
-		put_key(p, "ip");
-		put_addr_value(p, &e->addrs[0]);
-		close_with(p, '}');
-	}
+	put_end(p, &source);
+	if (e->action == EVENT_REBINDING_BLOCKED && e->addr_count > 0)
+		destination.addr = &e->addrs[0];
+	put_end(p, &destination);
 	put_transport(p, e->transport);
 }
 
@@ -459,6 +511,49 @@ put_tunnel(struct printer *p, const struct tunnel_finding *f)
 	close_with(p, '}');
 }
 
+static void
+put_names(struct printer *p, const struct event *e)
+{
+	open_with(p, "names", '[');
+	for (size_t i = 0; i < e->name_count && i < EVENT_NAMES_MAX; i++) {
+		separate(p);
+		put_name_value(p, "", &e->names[i]);
+	}
+	close_with(p, ']');
+}
+
+/* An action's name as a field: the schema's names have no hyphens. */
+static void
+put_count(struct printer *p, enum event_action action, uint64_t count)
+{
+	separate(p);
+	cursor_put_u8(&p->c, '"');
+	for (const char *at = event_action_name(action); *at != '\0'; at++)
+		cursor_put_u8(&p->c, *at == '-' ? '_' : (uint8_t)*at);
+	cursor_put_text(&p->c, "\":");
+	cursor_put_decimal(&p->c, count);
+}
+
+static void
+put_counts(struct printer *p, const struct event *e,
+    const struct event_counts *counts)
+{
+	open_with(p, "counts", '{');
+	for (unsigned i = 0; i <= EVENT_ACTION_LAST; i++)
+		if (event_is_counted((enum event_action)i))
+			put_count(p, (enum event_action)i, counts->actions[i]);
+	if (counts->has_packets) {
+		put_number(p, "packets_refused", counts->packets_refused);
+		if (e->sandbox == 0)
+			put_number(p, "packets_spoofed",
+			    counts->packets_spoofed);
+	}
+	if (e->sandbox == 0)
+		put_number(p, "packets_unlogged", counts->packets_unlogged);
+	put_number(p, "events_dropped", counts->events_dropped);
+	close_with(p, '}');
+}
+
 /* Numbers and words of ours that the schema has no place for. */
 static void
 put_details(struct printer *p, const struct event *e)
@@ -484,6 +579,12 @@ put_namewall(struct printer *p, const struct event *e,
 		put_text_if(p, "policy", context->policy);
 		if (e->denial != DENIAL_NONE)
 			put_text(p, "reason", denial_name(e->denial));
+		else if (e->reject != REJECT_NONE)
+			put_text(p, "reason", event_reject_name(e->reject));
+		if (e->action == EVENT_FLOW_ENDED)
+			put_names(p, e);
+		if (context->counts != NULL)
+			put_counts(p, e, context->counts);
 	}
 	if (prints(p, RANK_DETAIL))
 		put_details(p, e);

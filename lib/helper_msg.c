@@ -43,8 +43,8 @@ fields_of(uint8_t op)
 	case HELPER_FLUSH:
 	case HELPER_QUARANTINE:
 	case HELPER_RELEASE:
-		return SANDBOX;
 	case HELPER_STATS:
+		return SANDBOX;
 	case HELPER_SETTLE:
 		return FIELD_ID;
 	case HELPER_HELLO + 1:

@@ -23,7 +23,7 @@
 
 #include "lib/addr.h"
 
-#define HELPER_MSG_SIZE	   64
+#define HELPER_MSG_SIZE    64
 #define HELPER_MSG_MAGIC   0x776e /* "nw" on the wire */
 #define HELPER_MSG_VERSION 1
 
@@ -36,7 +36,9 @@ enum helper_op {
 	HELPER_FLUSH = 10, /* sandbox: its elements and flows */
 	HELPER_QUARANTINE = 16,
 	HELPER_RELEASE = 18,
-	HELPER_STATS = 20,
+	HELPER_STATS = 20, /* sandbox; count: packets of it that the kernel
+			      refused since the start; sandbox 0: packets
+			      whose source was bound to no sandbox */
 	HELPER_RECALL = 22, /* start only: this record explains an element
 			       (lifetime left > 0) or flows of a lapsed one
 			       (lifetime 0) */

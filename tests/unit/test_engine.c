@@ -216,6 +216,136 @@ START_TEST(explains_without_touching_anything)
 }
 END_TEST
 
+/* www.example.com is 192.0.2.1, held by the kernel from 2000 on. */
+static void
+pin_www(void)
+{
+	struct rig_response response = { .records =
+					     "www.example.com 60 A 192.0.2.1" };
+	uint64_t ops[RULE_SERVICES_MAX];
+	uint8_t wire[512];
+	struct effect asked;
+	size_t len, count = 0;
+
+	ask(1, "www.example.com", 2000);
+	ck_assert(engine_next_effect(engine, &asked));
+	ck_assert_int_eq(asked.kind, EFFECT_ASK);
+	drain();
+	len = rig_response(wire, sizeof(wire), &asked.u.ask.ask, &response);
+	engine_answer(engine, asked.u.ask.lookup, asked.u.ask.part, wire, len,
+	    2000);
+	while (engine_next_effect(engine, &effect))
+		if (effect.kind == EFFECT_PIN)
+			ops[count++] = effect.u.pin.op;
+	ck_assert_uint_eq(count, RULE_SERVICES_MAX);
+	for (size_t i = 0; i < count; i++) {
+		engine_pinned(engine, ops[i], 0, 2000);
+		drain();
+	}
+}
+
+/* The event of a rejected packet to 192.0.2.LAST at 10.200.1.FROM. */
+static const struct event *
+reject(enum rejected_kind kind, uint8_t from, uint8_t last, uint16_t port,
+    uint64_t now_ms)
+{
+	struct rejected r = { .kind = kind,
+		.ifindex = 7,
+		.packet = { { 4, { 10, 200, 1, from } },
+		    { 4, { 192, 0, 2, last } }, PROTO_TCP, 40000, port } };
+
+	engine_rejected(engine, &r, now_ms);
+	ck_assert(engine_next_effect(engine, &effect));
+	ck_assert_int_eq(effect.kind, EFFECT_EVENT);
+	return &effect.u.event;
+}
+
+START_TEST(says_why_a_packet_was_rejected)
+{
+	static const struct {
+		enum rejected_kind kind;
+		uint8_t from, last;
+		uint16_t port;
+		uint64_t now_ms;
+		enum event_reject reject;
+	} cases[] = {
+		{ REJECTED_REFUSED, 2, 9, 1, 2100, REJECT_UNRESOLVED },
+		{ REJECTED_REFUSED, 2, 1, 9, 2100, REJECT_OTHER_SERVICE },
+		{ REJECTED_REFUSED, 2, 1, 0, 2100, REJECT_OTHER_SERVICE },
+		{ REJECTED_REFUSED, 2, 1, 1, 2100, REJECT_NO_FLOW },
+		{ REJECTED_UNSOUND, 2, 1, 1, 2100, REJECT_UNSOUND },
+		{ REJECTED_REFUSED, 3, 1, 1, 2100, REJECT_UNRESOLVED },
+		{ REJECTED_REFUSED, 2, 1, 1, 8000000, REJECT_LAPSED },
+		{ REJECTED_REFUSED, 2, 1, 9, 8000000, REJECT_UNRESOLVED },
+	};
+
+	pin_www();
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct event *e = reject(cases[i].kind, cases[i].from,
+		    cases[i].last, cases[i].port, cases[i].now_ms);
+
+		ck_assert_int_eq(e->action, EVENT_DIRECT_IP_REJECTED);
+		ck_assert_int_eq(e->reject, cases[i].reject);
+		ck_assert_uint_eq(e->sandbox, cases[i].from == 2 ? 1 : 0);
+		ck_assert_uint_eq(e->destination.bytes[3], cases[i].last);
+		ck_assert_uint_eq(e->destination_port, cases[i].port);
+		ck_assert_uint_eq(e->transport, PROTO_TCP);
+		ck_assert_uint_eq(e->ifindex, 7);
+		ck_assert(!e->has_question);
+		drain();
+	}
+	ck_assert_uint_eq(engine->counts.rejects, ARRAY_LEN(cases));
+}
+END_TEST
+
+START_TEST(ascribes_no_spoofed_packet)
+{
+	const struct event *e = reject(REJECTED_SPOOFED, 2, 9, 1, 2000);
+
+	ck_assert_int_eq(e->action, EVENT_SOURCE_SPOOFED);
+	ck_assert_int_eq(e->reject, REJECT_SPOOFED);
+	ck_assert_uint_eq(e->sandbox, 0);
+	ck_assert_uint_eq(e->source.bytes[3], 2);
+	ck_assert(!engine_next_effect(engine, &effect));
+	ck_assert_uint_eq(engine->counts.spoofed_packets, 1);
+}
+END_TEST
+
+START_TEST(names_the_flow_that_ended)
+{
+	struct ended_flow flow = { .source = { 4, { 10, 200, 1, 2 } },
+		.destination = { 4, { 192, 0, 2, 1 } },
+		.source_port = 40000,
+		.service = { PROTO_TCP, 1 },
+		.passed = { true, 100, 2, 3000, 4, true },
+		.duration_ms = 1500 };
+	struct dname www;
+
+	pin_www();
+	ck_assert(dname_from_text("www.example.com", 15, &www));
+	/* Long after the pin is over, too. */
+	engine_flow_ended(engine, &flow, 8000000);
+	ck_assert(engine_next_effect(engine, &effect));
+	ck_assert_int_eq(effect.u.event.action, EVENT_FLOW_ENDED);
+	ck_assert_uint_eq(effect.u.event.sandbox, 1);
+	ck_assert_uint_eq(effect.u.event.name_count, 1);
+	ck_assert(dname_equal(&effect.u.event.names[0], &www));
+	ck_assert_uint_eq(effect.u.event.destination_port, 1);
+	ck_assert_uint_eq(effect.u.event.flow.octets_to, 3000);
+	ck_assert_uint_eq(effect.u.event.duration_ms, 1500);
+	drain();
+	/* Of nobody, and to where nothing was opened. */
+	flow.source.bytes[3] = 3;
+	engine_flow_ended(engine, &flow, 8000000);
+	ck_assert(!engine_next_effect(engine, &effect));
+	flow.source.bytes[3] = 2;
+	flow.service.port = 9;
+	engine_flow_ended(engine, &flow, 8000000);
+	ck_assert(!engine_next_effect(engine, &effect));
+	ck_assert_uint_eq(engine->counts.flows_ended, 1);
+}
+END_TEST
+
 START_TEST(an_input_before_the_effects_are_pulled_is_a_bug)
 {
 	ask(1, "unlisted.example", 2000);
@@ -253,6 +383,9 @@ main(void)
 	tcase_add_test(all, late_and_foreign_ids_are_counted);
 	tcase_add_test(all, a_grace_over_the_cap_is_cut);
 	tcase_add_test(all, explains_without_touching_anything);
+	tcase_add_test(all, says_why_a_packet_was_rejected);
+	tcase_add_test(all, ascribes_no_spoofed_packet);
+	tcase_add_test(all, names_the_flow_that_ended);
 	tcase_add_test_raise_signal(all,
 	    an_input_before_the_effects_are_pulled_is_a_bug, SIGABRT);
 	tcase_add_test_raise_signal(all, time_that_goes_back_is_a_bug, SIGABRT);

@@ -27,6 +27,9 @@ START_TEST(actions_have_names_and_kinds)
 		{ EVENT_CONFIG_REFUSED, "config-refused", "event" },
 		{ EVENT_STARTED, "started", "event" },
 		{ EVENT_STOPPED, "stopped", "event" },
+		{ EVENT_DIRECT_IP_REJECTED, "direct-ip-rejected", "alert" },
+		{ EVENT_FLOW_ENDED, "flow-ended", "event" },
+		{ EVENT_HEARTBEAT, "heartbeat", "metric" },
 	};
 
 	ck_assert_uint_eq(ARRAY_LEN(cases), EVENT_ACTION_LAST + 1);
@@ -38,6 +41,44 @@ START_TEST(actions_have_names_and_kinds)
 		ck_assert_str_eq(event_kind_name(kind), cases[i].kind);
 	}
 	ck_assert_str_eq(event_kind_name(EVENT_KIND_METRIC), "metric");
+}
+END_TEST
+
+START_TEST(rejected_packets_are_graded_by_what_was_tried)
+{
+	static const struct {
+		enum event_reject reject;
+		const char *name;
+		uint8_t severity;
+	} cases[] = {
+		{ REJECT_NONE, "none", 5 },
+		{ REJECT_UNRESOLVED, "unresolved", 5 },
+		{ REJECT_OTHER_SERVICE, "other-service", 4 },
+		{ REJECT_LAPSED, "lapsed", 3 },
+		{ REJECT_NO_FLOW, "no-flow", 3 },
+		{ REJECT_UNSOUND, "unsound", 3 },
+		{ REJECT_SPOOFED, "spoofed", 6 },
+	};
+
+	ck_assert_uint_eq(ARRAY_LEN(cases), REJECT_SPOOFED + 1);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct event e = { .action = EVENT_DIRECT_IP_REJECTED,
+			.reject = cases[i].reject };
+
+		ck_assert_str_eq(event_reject_name(e.reject), cases[i].name);
+		ck_assert_uint_eq(event_severity(&e), cases[i].severity);
+	}
+}
+END_TEST
+
+START_TEST(heartbeats_count_what_happens_to_sandboxes)
+{
+	ck_assert(event_is_counted(EVENT_DNS_ANSWERED));
+	ck_assert(event_is_counted(EVENT_DIRECT_IP_REJECTED));
+	ck_assert(event_is_counted(EVENT_SANDBOX_ATTACHED));
+	ck_assert(!event_is_counted(EVENT_STARTED));
+	ck_assert(!event_is_counted(EVENT_CONFIG_REFUSED));
+	ck_assert(!event_is_counted(EVENT_HEARTBEAT));
 }
 END_TEST
 
@@ -233,5 +274,7 @@ main(void)
 	tcase_add_test(all, alerts_are_graded);
 	tcase_add_test(all, every_event_is_graded);
 	tcase_add_test(all, types_have_names);
+	tcase_add_test(all, rejected_packets_are_graded_by_what_was_tried);
+	tcase_add_test(all, heartbeats_count_what_happens_to_sandboxes);
 	return unit_run(suite);
 }

@@ -12,195 +12,12 @@
 
 #include "lib/dns.h"
 #include "lib/require.h"
+#include "tests/unit/json_paths.h"
 #include "tests/unit/unit.h"
 
 #define GOLDEN       SRCDIR "/tests/unit/golden/events.jsonl"
 #define DOCS         SRCDIR "/docs/events.md"
-#define PATHS_MAX    96
-#define PATH_SIZE    128
-#define DEPTH_MAX    8
-#define EXAMPLES_MAX 32
-
-/* The dotted names of all fields that were seen. */
-struct paths {
-	char path[PATHS_MAX][PATH_SIZE];
-	size_t count;
-};
-
-static bool
-has_path(const struct paths *paths, const char *path)
-{
-	for (size_t i = 0; i < paths->count; i++)
-		if (strcmp(paths->path[i], path) == 0)
-			return true;
-	return false;
-}
-
-static void
-add_path(struct paths *paths, const char *path)
-{
-	if (has_path(paths, path))
-		return;
-	UNIT_CHECK(paths->count < PATHS_MAX);
-	snprintf(paths->path[paths->count++], PATH_SIZE, "%s", path);
-}
-
-/* A strict reader of what we print: objects, arrays, strings, numbers. */
-struct reader {
-	const char *at, *end;
-	char path[PATH_SIZE];
-	struct paths *here; /* of this line: no field comes twice */
-	struct paths *paths; /* of all lines */
-};
-
-static void
-expect(struct reader *r, char octet)
-{
-	UNIT_CHECK(r->at < r->end && *r->at == octet);
-	r->at++;
-}
-
-static bool
-next_is(const struct reader *r, char octet)
-{
-	return r->at < r->end && *r->at == octet;
-}
-
-static size_t
-utf8_size(const char *at)
-{
-	uint8_t first = (uint8_t)*at;
-
-	if (first < 0x80)
-		return 1;
-	UNIT_CHECK(first >= 0xc2 && first <= 0xf4);
-	return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-}
-
-/* Copies the raw text between the quotes, where there is room. */
-static void
-read_string(struct reader *r, char *raw, size_t raw_size)
-{
-	size_t len = 0;
-
-	expect(r, '"');
-	while (!next_is(r, '"')) {
-		size_t size;
-
-		UNIT_CHECK(r->at < r->end);
-		UNIT_CHECK((uint8_t)*r->at >= 0x20 && *r->at != 0x7f);
-		size = utf8_size(r->at);
-		if (*r->at == '\\') {
-			UNIT_CHECK(memchr("\"\\/bfnrtu", r->at[1], 9) != NULL);
-			size = r->at[1] == 'u' ? 6 : 2;
-			for (size_t i = 2; i < size; i++)
-				ck_assert_ptr_nonnull(
-				    memchr("0123456789abcdef", r->at[i], 16));
-		} else {
-			for (size_t i = 1; i < size; i++)
-				UNIT_CHECK((r->at[i] & 0xc0) == 0x80);
-		}
-		UNIT_CHECK(r->end - r->at >= (long)size);
-		for (size_t i = 0; i < size && len + 1 < raw_size; i++)
-			raw[len++] = r->at[i];
-		r->at += size;
-	}
-	raw[len] = '\0';
-	r->at++;
-}
-
-/* Strings, numbers, true, false. */
-static void
-read_scalar(struct reader *r)
-{
-	char raw[8];
-
-	if (next_is(r, '"')) {
-		read_string(r, raw, sizeof(raw));
-	} else if (next_is(r, 't') || next_is(r, 'f')) {
-		size_t len = next_is(r, 't') ? 4 : 5;
-
-		ck_assert_int_eq(memcmp(r->at, len == 4 ? "true" : "false",
-				     len),
-		    0);
-		r->at += len;
-	} else {
-		UNIT_CHECK(
-		    !next_is(r, '0') || r->at[1] < '0' || r->at[1] > '9');
-		UNIT_CHECK(r->at < r->end && *r->at >= '0' && *r->at <= '9');
-		while (r->at < r->end && *r->at >= '0' && *r->at <= '9')
-			r->at++;
-	}
-}
-
-static void
-read_array(struct reader *r)
-{
-	expect(r, '[');
-	while (!next_is(r, ']')) {
-		read_scalar(r);
-		if (!next_is(r, ']'))
-			expect(r, ',');
-		if (next_is(r, ']'))
-			UNIT_CHECK(r->at[-1] != ',');
-	}
-	r->at++;
-}
-
-/* Recursion is for readers of our own output only. */
-static void
-read_object(struct reader *r, int depth)
-{
-	size_t path_len = strlen(r->path);
-
-	UNIT_CHECK(depth < DEPTH_MAX);
-	expect(r, '{');
-	while (!next_is(r, '}')) {
-		char key[PATH_SIZE];
-
-		read_string(r, key, sizeof(key));
-		expect(r, ':');
-		UNIT_CHECK(path_len + strlen(key) + 2 < PATH_SIZE);
-		snprintf(r->path + path_len, PATH_SIZE - path_len, "%s%s",
-		    path_len > 0 ? "." : "", key);
-		UNIT_CHECK(!has_path(r->here, r->path));
-		add_path(r->here, r->path);
-		if (next_is(r, '{')) {
-			read_object(r, depth + 1);
-		} else {
-			/* Labels are the operator's: one field to us. */
-			add_path(r->paths,
-			    strncmp(r->path, "labels.", 7) == 0 ? "labels"
-								: r->path);
-			if (next_is(r, '['))
-				read_array(r);
-			else
-				read_scalar(r);
-		}
-		r->path[path_len] = '\0';
-		if (!next_is(r, '}')) {
-			expect(r, ',');
-			UNIT_CHECK(next_is(r, '"'));
-		}
-	}
-	r->at++;
-}
-
-/* One line, one object, one newline, all of it valid. */
-static void
-read_line(const char *line, size_t len, struct paths *paths)
-{
-	static struct paths here;
-	struct reader r = { .at = line,
-		.end = line + len,
-		.here = &here,
-		.paths = paths };
-
-	here.count = 0;
-	read_object(&r, 0);
-	expect(&r, '\n');
-	UNIT_CHECK(r.at == r.end);
-}
+#define EXAMPLES_MAX 40
 
 static struct dname
 name_of(const char *text)
@@ -350,6 +167,64 @@ make_alerts(struct event *ret)
 	return (size_t)(e - ret);
 }
 
+static const struct event_counts counts = {
+	.actions = { [EVENT_DNS_ANSWERED] = 7, [EVENT_DIRECT_IP_REJECTED] = 2 },
+	.has_packets = true,
+	.packets_refused = 40,
+	.packets_spoofed = 3,
+	.packets_unlogged = 5,
+	.events_dropped = 1,
+};
+
+static struct event
+packet_event(enum event_action action, uint8_t protocol, uint16_t port)
+{
+	return (struct event){ .action = action,
+		.sandbox = 1,
+		.source = addr_of("192.0.2.2"),
+		.source_port = port == 0 ? 0 : 40000,
+		.destination = addr_of("198.51.100.20"),
+		.destination_port = port,
+		.transport = protocol,
+		.ifindex = 7 };
+}
+
+static size_t
+make_packets(struct event *ret)
+{
+	struct event *e = ret;
+
+	*e = packet_event(EVENT_DIRECT_IP_REJECTED, PROTO_TCP, 443);
+	e->reject = REJECT_UNRESOLVED;
+	e++;
+	*e = packet_event(EVENT_DIRECT_IP_REJECTED, 1, 0);
+	e->reject = REJECT_OTHER_SERVICE;
+	e->count = 12;
+	e++;
+	*e = packet_event(EVENT_DIRECT_IP_REJECTED, 47, 0);
+	e->reject = REJECT_UNSOUND;
+	e++;
+	*e = packet_event(EVENT_SOURCE_SPOOFED, PROTO_UDP, 53);
+	e->reject = REJECT_SPOOFED;
+	e->sandbox = 0;
+	e++;
+	*e = packet_event(EVENT_FLOW_ENDED, PROTO_TCP, 443);
+	e->flow = (struct event_flow){ true, 1200, 10, 64000, 48, true };
+	e->duration_ms = 1500;
+	e->name_count = 2;
+	e->names[0] = name_of("api.example.com");
+	e->names[1] = name_of("www.example.com");
+	e++;
+	*e = packet_event(EVENT_FLOW_ENDED, PROTO_UDP, 443);
+	e->name_count = 1;
+	e->names[0] = name_of("api.example.com");
+	e++;
+	e->action = (e + 1)->action = EVENT_HEARTBEAT;
+	e->duration_ms = (e + 1)->duration_ms = 60000;
+	e->sandbox = 1;
+	return (size_t)(e + 2 - ret);
+}
+
 static size_t
 make_others(struct event *ret)
 {
@@ -370,24 +245,29 @@ make_examples(struct event ret[EXAMPLES_MAX])
 	size_t count = make_questions(ret);
 
 	count += make_alerts(ret + count);
+	count += make_packets(ret + count);
 	return count + make_others(ret + count);
 }
 
 /* Prints all examples; returns the length. */
 static size_t
-print_examples(char *buf, size_t size, struct paths *paths)
+print_examples(char *buf, size_t size, struct json_paths *paths)
 {
 	static struct event examples[EXAMPLES_MAX];
 	size_t count = make_examples(examples), used = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		static char line[EVENT_LINE_MAX];
-		size_t len = event_print_json(line, sizeof(line), &examples[i],
-		    &context);
+		struct event_context with = context;
+		size_t len;
+
+		if (examples[i].action == EVENT_HEARTBEAT)
+			with.counts = &counts;
+		len = event_print_json(line, sizeof(line), &examples[i], &with);
 
 		ck_assert_uint_gt(len, 0);
 		ck_assert_uint_le(used + len, size);
-		read_line(line, len, paths);
+		json_paths_read(line, len, paths);
 		memcpy(buf + used, line, len);
 		used += len;
 	}
@@ -411,7 +291,7 @@ read_file(const char *path, char *buf, size_t size)
 START_TEST(lines_are_as_they_were)
 {
 	static char ours[65536], kept[65536];
-	static struct paths paths;
+	static struct json_paths paths;
 	size_t len = print_examples(ours, sizeof(ours), &paths), kept_len;
 
 	if (getenv("UNIT_GOLDEN") != NULL) {
@@ -434,33 +314,33 @@ END_TEST
 START_TEST(fields_are_documented)
 {
 	static char ours[65536], docs[65536];
-	static struct paths printed, documented;
+	static struct json_paths printed, documented;
 	const char *at;
 
 	print_examples(ours, sizeof(ours), &printed);
 	read_file(DOCS, docs, sizeof(docs));
 	for (at = docs; (at = strstr(at, "\n| `")) != NULL; at++) {
 		const char *start = at + 4, *end = strchr(start, '`');
-		char path[PATH_SIZE];
+		char path[JSON_PATH_SIZE];
 
 		ck_assert_ptr_nonnull(end);
-		ck_assert_int_lt(end - start, PATH_SIZE);
+		ck_assert_int_lt(end - start, JSON_PATH_SIZE);
 		memcpy(path, start, (size_t)(end - start));
 		path[end - start] = '\0';
-		add_path(&documented, path);
+		json_paths_add(&documented, path);
 	}
 	for (size_t i = 0; i < printed.count; i++)
-		ck_assert_msg(has_path(&documented, printed.path[i]),
+		ck_assert_msg(json_paths_has(&documented, printed.path[i]),
 		    "docs/events.md does not say what %s is", printed.path[i]);
 	for (int i = 0; i <= EVENT_ACTION_LAST; i++) {
 		const char *action = event_action_name((enum event_action)i);
 
-		ck_assert_msg(has_path(&documented, action),
+		ck_assert_msg(json_paths_has(&documented, action),
 		    "docs/events.md does not say what %s is", action);
-		add_path(&printed, action);
+		json_paths_add(&printed, action);
 	}
 	for (size_t i = 0; i < documented.count; i++)
-		ck_assert_msg(has_path(&printed, documented.path[i]),
+		ck_assert_msg(json_paths_has(&printed, documented.path[i]),
 		    "docs/events.md has %s, no line has it",
 		    documented.path[i]);
 }
@@ -477,19 +357,19 @@ START_TEST(every_line_has_the_common_fields)
 	for (int i = 0; i <= EVENT_ACTION_LAST; i++) {
 		struct event e = { .action = (enum event_action)i };
 		static char line[EVENT_LINE_MAX + 1];
-		static struct paths paths;
+		static struct json_paths paths;
 		size_t len;
 
 		paths.count = 0;
 		dname_root(&e.finding.apex);
 		len = event_print_json(line, EVENT_LINE_MAX, &e, &empty);
 		ck_assert_uint_gt(len, 0);
-		read_line(line, len, &paths);
+		json_paths_read(line, len, &paths);
 		line[len] = '\0';
 		ck_assert_ptr_nonnull(strstr(line, ",\"labels\":{}"));
 		for (size_t j = 0; j < ARRAY_LEN(common); j++)
-			ck_assert_msg(has_path(&paths, common[j]), "%s: %s",
-			    event_action_name(e.action), common[j]);
+			ck_assert_msg(json_paths_has(&paths, common[j]),
+			    "%s: %s", event_action_name(e.action), common[j]);
 	}
 }
 END_TEST
@@ -562,6 +442,9 @@ static void
 fill_event(struct event *e, struct dname *longest)
 {
 	e->source = addr_of("2001:db8::2");
+	e->destination = addr_of("2001:db8::3");
+	e->name_count = 1;
+	e->names[0] = *longest;
 	e->name = e->end = e->rule_name = e->finding.apex = *longest;
 	e->has_question = e->has_end = e->has_rule = true;
 	e->apex_labels = longest->labels;
@@ -597,7 +480,7 @@ START_TEST(drops_the_least_important_first)
 	static struct event_label many[EVENT_LABELS_MAX];
 	struct event_context full = context;
 	struct dname longest = longest_name();
-	static struct paths before, paths;
+	static struct json_paths before, paths;
 	static char line[EVENT_LINE_MAX + 1];
 	bool fitted = false;
 
@@ -617,19 +500,19 @@ START_TEST(drops_the_least_important_first)
 		if (len == 0)
 			continue;
 		fitted = true;
-		read_line(line, len, &paths);
+		json_paths_read(line, len, &paths);
 		/* Who has more room loses nothing. */
 		for (size_t i = 0; i < before.count; i++)
-			UNIT_CHECK(has_path(&paths, before.path[i]));
+			UNIT_CHECK(json_paths_has(&paths, before.path[i]));
 		before = paths;
-		ck_assert(has_path(&paths, "namewall.sandbox"));
+		ck_assert(json_paths_has(&paths, "namewall.sandbox"));
 		line[len] = '\0';
 		if (strstr(line, "label0") != NULL)
 			ck_assert_ptr_nonnull(strstr(line, "\"samples\":[\""));
 	}
 	ck_assert(fitted);
-	ck_assert(has_path(&before, "dns.question.name"));
-	ck_assert(has_path(&before, "namewall.tunnel.domain"));
+	ck_assert(json_paths_has(&before, "dns.question.name"));
+	ck_assert(json_paths_has(&before, "namewall.tunnel.domain"));
 	ck_assert_ptr_null(strstr(line, "label15"));
 }
 END_TEST
@@ -644,7 +527,7 @@ START_TEST(prints_anything_validly)
 		static char line[EVENT_LINE_MAX];
 		struct event_context where = context;
 		char text[20];
-		static struct paths paths;
+		static struct json_paths paths;
 		uint8_t wire[DNS_NAME_MAX];
 		struct dname name;
 		size_t at = 0, len;
@@ -673,10 +556,15 @@ START_TEST(prints_anything_validly)
 		e.apex_labels = (uint8_t)unit_random(&state);
 		e.addr_count = (uint8_t)unit_random(&state);
 		e.transport = (uint8_t)unit_random(&state);
+		e.reject = (enum event_reject)(
+		    unit_random(&state) % (REJECT_SPOOFED + 1));
+		e.flow.counted = unit_random(&state) % 2 == 0;
+		e.flow.octets_from = e.flow.packets_to = UINT64_MAX;
+		where.counts = unit_random(&state) % 2 == 0 ? &counts : NULL;
 		where.sandbox = where.policy = where.interface = text;
 		len = event_print_json(line, sizeof(line), &e, &where);
 		ck_assert_uint_gt(len, 0);
-		read_line(line, len, &paths);
+		json_paths_read(line, len, &paths);
 	}
 }
 END_TEST

@@ -25,7 +25,7 @@ static const struct shape shapes[] = {
 	{ HELPER_FLUSH, .from_resolver = true, .sandbox = true },
 	{ HELPER_QUARANTINE, .from_resolver = true, .sandbox = true },
 	{ HELPER_RELEASE, .from_resolver = true, .sandbox = true },
-	{ HELPER_STATS, .from_resolver = true },
+	{ HELPER_STATS, .from_resolver = true, .sandbox = true },
 	{ HELPER_RECALL, .from_resolver = true, .sandbox = true,
 	    .lifetime = true, .element = true },
 	{ HELPER_SETTLE, .from_resolver = true },
