@@ -64,6 +64,8 @@ fields_of(uint8_t op)
 		return FIELD_COUNT;
 	case HELPER_BOUND:
 		return FIELD_SANDBOX | FIELD_IFINDEX | FIELD_COUNT;
+	case HELPER_REOPEN:
+		return FIELD_COUNT;
 	default:
 		return 0;
 	}
@@ -237,6 +239,8 @@ helper_op_name(uint8_t op)
 		return "reload";
 	case HELPER_BOUND:
 		return "bound";
+	case HELPER_REOPEN:
+		return "reopen";
 	default:
 		return "unknown";
 	}

@@ -56,6 +56,7 @@ enum helper_notice {
 	HELPER_RESET = 128, /* our table vanished and was rebuilt empty; count
 			       is the packets that passed where known */
 	HELPER_RELOAD = 130, /* reserved: descriptors attached */
+	HELPER_REOPEN = 134, /* event files were rotated: SIGUSR1 came */
 	HELPER_BOUND = 132 /* sandbox is bound to interface index (0: to none
 			      now); its pins and flows are gone */
 };

@@ -15,7 +15,7 @@ PACKAGES_SHOW='bind9-dnsutils curl iodine iproute2 nftables nginx-light nsd
 # shellcheck disable=SC2034
 PACKAGES_TEST='busybox-static clang conntrack dns2tcp git iputils-ping
 	libclang-rt-14-dev mandoc musl-tools netcat-openbsd python3-dnspython
-	python3-scapy socat unbound'
+	python3-scapy rsyslog socat unbound'
 # shellcheck disable=SC2034
 PACKAGES_VM='busybox-static cpio kmod qemu-system-x86'
 

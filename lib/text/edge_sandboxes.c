@@ -43,6 +43,16 @@ is_asked(const struct settings *s, const struct addr *addr)
 	return false;
 }
 
+static bool
+is_receiver(const struct settings *s, const struct addr *addr)
+{
+	for (size_t i = 0; i < s->sink_count; i++)
+		if (s->sinks[i].transport != 0 &&
+		    addr_equal(&s->sinks[i].to.addr, addr))
+			return true;
+	return false;
+}
+
 static int
 read_source(struct edge_reader *r, const struct yaml_node *node,
     struct addr *ret)
@@ -75,6 +85,8 @@ read_source(struct edge_reader *r, const struct yaml_node *node,
 			return refuse_source(r, node, "in \"listen\" too");
 	if (is_asked(s, ret))
 		return refuse_source(r, node, "a resolver that is asked");
+	if (is_receiver(s, ret))
+		return refuse_source(r, node, "a receiver of events");
 	return 0;
 }
 

@@ -203,8 +203,8 @@ static const struct field fields[] = {
 
 	OTHER("sink.stdout", NULL, "lines go to standard output"),
 	OTHER("sink.file", NULL, "lines are appended to a file"),
+	OTHER("sink.syslog", NULL, "lines go to a receiver of syslog"),
 	OTHER("sink.only", "[event, alert, metric]", "kinds that go there"),
-	LATER("sink.syslog"),
 
 	OTHER("sandbox.policy", NULL, "name of its policy"),
 	OTHER("sandbox.source", NULL, "its addresses"),

@@ -15,6 +15,8 @@
 #include "lib/require.h"
 #include "lib/text/fields.h"
 
+#define LOCAL_SOCKET_MAX 108 /* sun_path */
+
 struct reader {
 	struct settings *settings;
 	const char *file;
@@ -214,19 +216,41 @@ read_only(struct reader *r, const struct yaml_node *list, uint8_t *ret)
 	return status;
 }
 
-/* The target of a sink: exactly one of stdout and file. */
+/* A receiver of syslog: a path, or a URL with an address in it. */
+static int
+read_syslog(struct reader *r, const struct yaml_node *node,
+    struct sink_setting *sink)
+{
+	int status =
+	    value_text(r->file, node, sink->path, sizeof(sink->path), r->error);
+
+	sink->kind = SINK_SYSLOG;
+	if (status == 0 && sink->path[0] == '/' &&
+	    strlen(sink->path) < LOCAL_SOCKET_MAX)
+		return 0;
+	if (status == 0)
+		status = value_receiver(r->file, node, &sink->transport,
+		    &sink->to, r->error);
+	return status < 0 ? status : check_unicast(r, node, &sink->to.addr);
+}
+
+/* The target of a sink: exactly one of stdout, file and syslog. */
 static int
 read_sink_target(struct reader *r, const struct yaml_node *map,
     struct sink_setting *sink)
 {
 	const struct yaml_node *file = yaml_tree_get(map, "file");
 	const struct yaml_node *out = yaml_tree_get(map, "stdout");
+	const struct yaml_node *syslog = yaml_tree_get(map, "syslog");
 	bool flag = true;
 	int status;
 
-	if ((file == NULL) == (out == NULL))
+	if ((file != NULL) + (out != NULL) + (syslog != NULL) != 1)
 		return text_error_at(r->error, r->file, map,
-		    "a sink has exactly one of \"file\" and \"stdout\"");
+		    "a sink has exactly one of \"file\", \"syslog\" and "
+		    "\"stdout\"");
+	if (syslog != NULL)
+		return read_syslog(r, syslog, sink);
 	if (file != NULL) {
 		sink->kind = SINK_FILE;
 		status = value_text(r->file, file, sink->path,
@@ -578,6 +602,29 @@ check_loops(struct reader *r, const struct yaml_node *root)
 	return status;
 }
 
+/* Nor send our events to ourselves. */
+static int
+check_receivers(struct reader *r, const struct yaml_node *root)
+{
+	const struct yaml_node *events = yaml_tree_get(root, "events");
+	const struct settings *s = r->settings;
+	const struct sink_setting *sink = s->sinks;
+
+	if (events == NULL)
+		return 0;
+	for (const struct yaml_node *n = events->first; n != NULL;
+	     n = n->next, sink++)
+		for (size_t j = 0; j < s->listen_count; j++)
+			if (sink->transport != 0 &&
+			    endpoint_equal(&sink->to, &s->listen[j]))
+				return text_error_at(r->error, r->file,
+				    yaml_tree_get(n, "syslog"),
+				    "\"%s\" is a listener of this program; "
+				    "write a receiver of syslog",
+				    sink->path);
+	return 0;
+}
+
 int
 settings_read(struct settings *ret, const char *file,
     const struct yaml_node *root, struct text_error *ret_error)
@@ -596,7 +643,9 @@ settings_read(struct settings *ret, const char *file,
 		status = check_required(&r, root);
 	if (status == 0)
 		status = check_orders(&r, root);
-	return status < 0 ? status : check_loops(&r, root);
+	if (status == 0)
+		status = check_loops(&r, root);
+	return status < 0 ? status : check_receivers(&r, root);
 }
 
 bool

@@ -44,7 +44,9 @@ enum sink_kind {
 
 struct sink_setting {
 	enum sink_kind kind;
-	char path[SETTINGS_PATH_MAX]; /* file, or the syslog URL */
+	char path[SETTINGS_PATH_MAX]; /* file, local socket, or the URL */
+	uint8_t transport; /* syslog: PROTO_UDP, PROTO_TCP, 0: local socket */
+	struct endpoint to; /* unless it is local */
 	uint8_t only; /* bits 1 << enum event_kind (event 0, alert 1, metric
 			 2); all bits when not given */
 };

@@ -336,6 +336,52 @@ value_endpoint(const char *file, const struct yaml_node *node,
 	return check_form(file, node, &ret->addr, ret_error);
 }
 
+/* ADDRESS or [ADDRESS], and :PORT. */
+static bool
+authority_read(const char *text, uint16_t port, struct endpoint *ret)
+{
+	const char *end = text[0] == '[' ? strchr(text, ']') : NULL;
+	const char *from = end != NULL ? text + 1 : text;
+	uint64_t number = port;
+
+	if (end == NULL)
+		end = text + strcspn(text, ":");
+	if (!addr_parse(from, (size_t)(end - from), &ret->addr) ||
+	    (ret->addr.family == 6) != (text[0] == '['))
+		return false;
+	if (*end == ']')
+		end++;
+	if (*end == ':' ? !text_number(end + 1, 1, UINT16_MAX, &number)
+			: *end != '\0')
+		return false;
+	ret->port = (uint16_t)number;
+	return number != 0;
+}
+
+int
+value_receiver(const char *file, const struct yaml_node *node,
+    uint8_t *ret_transport, struct endpoint *ret, struct text_error *ret_error)
+{
+	const char *text = node->text;
+	bool ok = false;
+
+	*ret_transport = 0;
+	if (strncmp(text, "udp://", 6) == 0)
+		*ret_transport = PROTO_UDP;
+	else if (strncmp(text, "tcp://", 6) == 0)
+		*ret_transport = PROTO_TCP;
+	if (*ret_transport != 0)
+		ok = authority_read(text + 6,
+		    *ret_transport == PROTO_UDP ? 514 : 0, ret);
+	if (!ok)
+		return text_error_at(ret_error, file, node,
+		    "\"%s\" is no receiver of syslog; write /dev/log, "
+		    "udp://192.0.2.9:514 or tcp://192.0.2.9:601, with an "
+		    "address, not a name",
+		    text);
+	return check_form(file, node, &ret->addr, ret_error);
+}
+
 int
 value_choice(const char *file, const struct yaml_node *node,
     const char *const *words, size_t *ret, struct text_error *ret_error)

@@ -54,6 +54,10 @@ int value_prefix(const char *file, const struct yaml_node *, struct prefix *ret,
     struct text_error *ret_error);
 int value_endpoint(const char *file, const struct yaml_node *,
     struct endpoint *ret, struct text_error *ret_error);
+/* udp://ADDRESS[:PORT] (514) or tcp://ADDRESS:PORT, an IPv6 address in
+ * brackets. *ret_transport: PROTO_UDP or PROTO_TCP. */
+int value_receiver(const char *file, const struct yaml_node *,
+    uint8_t *ret_transport, struct endpoint *ret, struct text_error *ret_error);
 /* One of a NULL-terminated list of words; its index. */
 int value_choice(const char *file, const struct yaml_node *,
     const char *const *words, size_t *ret, struct text_error *ret_error);

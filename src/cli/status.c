@@ -105,6 +105,18 @@ put_upstream(const struct json *line)
 }
 
 static void
+put_receiver(const struct json *line)
+{
+	put_value(line, "receiver ", "target");
+	fputs(json_true(line, "connected") ? ": connected" : ": not there",
+	    stdout);
+	put_value(line, ", sent ", "sent");
+	put_value(line, ", dropped ", "dropped");
+	put_value(line, " events and ", "alerts_dropped");
+	fputs(" alerts\n", stdout);
+}
+
+static void
 put_sandbox(const struct json *line)
 {
 	fputs("sandbox ", stdout);
@@ -128,6 +140,8 @@ put_line(const struct json *line)
 		put_daemon(line);
 	else if (strcmp(kind, "upstream") == 0)
 		put_upstream(line);
+	else if (strcmp(kind, "receiver") == 0)
+		put_receiver(line);
 	else if (strcmp(kind, "sandbox") == 0)
 		put_sandbox(line);
 }

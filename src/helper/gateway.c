@@ -249,7 +249,8 @@ static const struct rule_form toward[] = {
 	RULE(COUNT("inbound"), DROP),
 };
 
-/* The resolver's user reaches upstreams and nothing else. */
+/* The resolver's user reaches upstreams and receivers of events, which are in
+ * the same sets, and nothing else. */
 static const struct rule_form resolver_out[] = {
 	RULE(IN("resolver_uid", SKUID), GOTO("resolver")),
 };

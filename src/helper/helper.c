@@ -94,12 +94,31 @@ add_edge(struct helper *helper)
 	}
 }
 
+/* Events leave as questions do; what two sinks share is one element. */
+static void
+add_receivers(struct helper *helper)
+{
+	const struct settings *settings = &helper->config->settings;
+
+	for (size_t i = 0; i < settings->sink_count; i++) {
+		const struct sink_setting *sink = &settings->sinks[i];
+
+		if (sink->transport == 0)
+			continue;
+		add_member(helper,
+		    element_set("upstream4", "upstream6", &sink->to.addr),
+		    element_endpoint(&sink->to.addr,
+			(struct service){ sink->transport, sink->to.port }));
+	}
+}
+
 static int
 fill_members(struct helper *helper)
 {
 	const struct settings *settings = &helper->config->settings;
 	size_t endpoints = settings->listen_count + settings->upstream_count +
-	    (size_t)settings->forward_count * SETTINGS_RESOLVERS_MAX;
+	    (size_t)settings->forward_count * SETTINGS_RESOLVERS_MAX +
+	    settings->sink_count;
 
 	helper->members_max = 1 + settings->edge_count * 2u +
 	    endpoints * UDP_AND_TCP +
@@ -117,6 +136,7 @@ fill_members(struct helper *helper)
 		add_endpoints(helper, "upstream4", "upstream6",
 		    settings->forward[i].resolvers,
 		    settings->forward[i].resolver_count, UDP_AND_TCP);
+	add_receivers(helper);
 	add_member(helper, "resolver_uid", element_uid(helper->resolver_uid));
 	helper->fixed_count = helper->member_count;
 	return 0;

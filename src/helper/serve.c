@@ -300,7 +300,7 @@ report_end(int status)
 }
 
 static int
-serve_signal(int signals, pid_t resolver)
+serve_signal(struct helper *helper, int signals, pid_t resolver)
 {
 	struct signalfd_siginfo info;
 	int status;
@@ -315,6 +315,11 @@ serve_signal(int signals, pid_t resolver)
 	case SIGHUP:
 		log_warn("reload is not in this version yet: restart");
 		return GOING_ON;
+	case SIGUSR1:
+		/* The resolver is another user's, and may not be signalled. */
+		helper_send(helper,
+		    &(struct helper_msg){ .op = HELPER_REOPEN });
+		return helper->broken ? EXIT_RESOLVER : GOING_ON;
 	case SIGCHLD:
 		if (waitpid(resolver, &status, WNOHANG) != resolver)
 			return GOING_ON;
@@ -384,7 +389,7 @@ serve_once(struct helper *helper, int signals, pid_t resolver)
 		status = serve_channel(helper);
 	if (fds[3].revents != 0 &&
 	    (status == GOING_ON || status == EXIT_RESOLVER)) {
-		int signalled = serve_signal(signals, resolver);
+		int signalled = serve_signal(helper, signals, resolver);
 
 		if (signalled != GOING_ON)
 			status = signalled;

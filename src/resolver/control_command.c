@@ -154,6 +154,7 @@ static void
 put_counts(struct line *j, struct daemon *d)
 {
 	const struct engine_counts *n = &d->engine.counts;
+	struct sink_counts lost = sinks_counts(&d->sinks);
 
 	line_object(j, "counts");
 	line_number(j, "questions", d->counts.questions);
@@ -179,9 +180,9 @@ put_counts(struct line *j, struct daemon *d)
 	line_object(j, "events");
 	line_number(j, "last", d->sequence);
 	line_number(j, "in_memory", d->recent.count);
-	line_number(j, "dropped", d->sinks.dropped_events);
-	line_number(j, "alerts_dropped", d->sinks.dropped_alerts);
-	line_number(j, "write_errors", d->sinks.write_errors);
+	line_number(j, "dropped", lost.dropped_events);
+	line_number(j, "alerts_dropped", lost.dropped_alerts);
+	line_number(j, "write_errors", lost.errors);
 	line_object_end(j);
 }
 
@@ -231,6 +232,19 @@ put_server(struct line *j, const struct upstream_server *server,
 }
 
 static void
+put_receiver(struct line *j, const struct sink_counts *counts)
+{
+	line_text(j, "kind", "receiver");
+	line_text(j, "target", counts->target);
+	line_bool(j, "connected", counts->connected);
+	line_number(j, "sent", counts->sent);
+	line_number(j, "waiting_octets", counts->waiting);
+	line_number(j, "dropped", counts->dropped_events);
+	line_number(j, "alerts_dropped", counts->dropped_alerts);
+	line_number(j, "write_errors", counts->errors);
+}
+
+static void
 put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 {
 	const struct policy *policy = d->engine.policy;
@@ -257,12 +271,13 @@ put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 	line_number(j, "spoofed", binding->spoofed);
 }
 
-/* The daemon, its upstreams, then the sandboxes. */
+/* The daemon, its upstreams, receivers of events, then the sandboxes. */
 static enum control_more
 next_status(struct control_conn *conn, struct line *j)
 {
 	struct daemon *d = conn->control->daemon;
 	uint32_t index = conn->index++;
+	struct sink_counts receiver;
 
 	if (index == 0) {
 		put_daemon(j, d);
@@ -274,6 +289,11 @@ next_status(struct control_conn *conn, struct line *j)
 		return CONTROL_LINE;
 	}
 	index -= d->upstream.server_count;
+	if (sinks_receiver(&d->sinks, (uint16_t)index, &receiver)) {
+		put_receiver(j, &receiver);
+		return CONTROL_LINE;
+	}
+	index -= d->sinks.receiver_count;
 	if (index >= d->sandbox_count)
 		return CONTROL_END;
 	put_sandbox(j, d, index + 1);

@@ -159,6 +159,7 @@ daemon_rest(struct daemon *d)
 	for (size_t i = 0; i < d->listener_count; i++)
 		listener_flush(&d->listeners[i]);
 	sinks_flush(&d->sinks);
+	daemon_report_drops(d);
 	control_follow(&d->control);
 	if (d->helper_gone)
 		uv_stop(&d->loop);
@@ -180,7 +181,6 @@ on_timer(uv_timer_t *timer)
 	upstream_expire(&d->upstream, d->now_ms);
 	daemon_pump(d);
 	control_expire(&d->control, d->now_ms);
-	daemon_report_drops(d);
 	daemon_rest(d);
 }
 

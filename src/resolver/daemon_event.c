@@ -93,14 +93,18 @@ daemon_event(struct daemon *d, const struct event *event)
 
 	set_names(d, event, &context, interface);
 	set_labels(d, event->sandbox, &context);
-	len = event_print_json(d->event_line, sizeof(d->event_line), event,
+	len = event_print_json(d->event_line, sinks_line_max(&d->sinks), event,
 	    &context);
 	if (len == 0)
 		return;
 	if (tag.sandbox > d->sandbox_count)
 		tag.sandbox = 0;
 	recent_put(&d->recent, &tag, d->event_line, len);
-	sinks_put(&d->sinks, kind, d->event_line, len);
+	sinks_put(&d->sinks,
+	    &(struct sink_line){ .kind = kind,
+		.wall_ms = context.wall_ms,
+		.text = d->event_line,
+		.len = len });
 	d->control.events_new = true;
 }
 
@@ -161,7 +165,8 @@ daemon_spoofed(struct daemon *d, uint32_t sandbox, const struct client *client)
 void
 daemon_report_drops(struct daemon *d)
 {
-	uint64_t dropped = sinks_dropped(&d->sinks);
+	struct sink_counts counts = sinks_counts(&d->sinks);
+	uint64_t dropped = counts.dropped_events + counts.dropped_alerts;
 
 	if (dropped == d->dropped_told ||
 	    d->now_ms < d->dropped_told_ms + DROPS_EVERY_MS)

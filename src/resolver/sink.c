@@ -7,137 +7,129 @@
 #include "src/resolver/sink.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "lib/require.h"
 #include "src/resolver/log.h"
-#include "src/resolver/sink_ring.h"
 
-#define ORDINARY_MAX (SINK_RING_SIZE / 4 * 3)
+#define STOP_WAIT_S 1
 
 _Static_assert(SETTINGS_SINKS_MAX <= 8, "the mask of a record is one octet");
+
+static int
+open_files(struct sinks *s, const struct settings *settings)
+{
+	struct sink_files *files = calloc(1, sizeof(*files));
+	int r;
+
+	if (files == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; i < settings->sink_count; i++) {
+		if (settings->sinks[i].kind == SINK_SYSLOG)
+			continue;
+		files->files[files->count].setting = settings->sinks[i];
+		files->files[files->count++].fd = -1;
+	}
+	if (files->count == 0) {
+		free(files);
+		return 0;
+	}
+	r = sink_queue_open(&files->queue, SINK_FILES_RING);
+	if (r != 0) {
+		free(files);
+		return r;
+	}
+	s->files = files;
+	atomic_store(&files->queue.reopen, true);
+	return sink_queue_start(&files->queue, sink_file_writer, files);
+}
+
+static int
+open_receiver(struct sinks *s, const struct sink_setting *setting)
+{
+	struct sink_syslog *receiver = sink_syslog_new(setting);
+	int r;
+
+	if (receiver == NULL)
+		return -ENOMEM;
+	r = sink_queue_open(sink_syslog_queue(receiver), SINK_SYSLOG_RING);
+	if (r != 0) {
+		sink_syslog_free(receiver);
+		return r;
+	}
+	s->receivers[s->receiver_count++] = receiver;
+	return sink_queue_start(sink_syslog_queue(receiver), sink_syslog_writer,
+	    receiver);
+}
 
 int
 sinks_open(struct sinks *s, const struct settings *settings)
 {
-	sigset_t all, old;
 	int r;
 
 	memset(s, 0, sizeof(*s));
-	for (uint16_t i = 0; i < settings->sink_count; i++) {
-		s->sinks[i].setting = settings->sinks[i];
-		s->sinks[i].fd = -1;
+	s->open = true;
+	r = open_files(s, settings);
+	for (uint16_t i = 0; i < settings->sink_count && r == 0; i++) {
+		if (settings->sinks[i].kind == SINK_SYSLOG)
+			r = open_receiver(s, &settings->sinks[i]);
 	}
-	s->count = settings->sink_count;
-	atomic_store(&s->reopen, true);
-	s->ring = malloc(SINK_RING_SIZE);
-	if (s->ring == NULL)
-		return -ENOMEM;
-	(void)pthread_mutex_init(&s->lock, NULL);
-	(void)pthread_cond_init(&s->filled, NULL);
-	/* Signals belong to the loop. */
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&s->thread, NULL, sink_writer, s);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (r != 0) {
-		free(s->ring);
-		return -r;
-	}
-	s->running = true;
-	return 0;
+	return r;
 }
 
 static uint8_t
-mask_of(const struct sinks *s, enum event_kind kind)
+mask_of(const struct sink_files *files, enum event_kind kind)
 {
 	unsigned mask = 0;
 
-	for (uint16_t i = 0; i < s->count; i++) {
-		if ((s->sinks[i].setting.only >> kind & 1) != 0)
+	for (uint16_t i = 0; i < files->count; i++) {
+		if ((files->files[i].setting.only >> kind & 1) != 0)
 			mask |= 1u << i;
 	}
 	return (uint8_t)mask;
 }
 
-/* Room for a record, or NULL. */
-static uint8_t *
-find_room(struct sinks *s, size_t size, size_t used_max)
-{
-	size_t used = atomic_load(&s->used) + s->pending;
-	size_t to_end = SINK_RING_SIZE - s->tail;
-	size_t wanted = to_end < size ? to_end + size : size;
-	struct sink_record gap = { .size = (uint32_t)to_end, .skip = 1 };
-	uint8_t *room;
-
-	if (used + wanted > used_max)
-		return NULL;
-	if (to_end < size) {
-		memcpy(s->ring + s->tail, &gap, sizeof(gap));
-		s->tail = 0;
-	}
-	room = s->ring + s->tail;
-	s->tail = (s->tail + size) % SINK_RING_SIZE;
-	s->pending += wanted;
-	return room;
-}
-
 void
-sinks_put(struct sinks *s, enum event_kind kind, const char *line, size_t len)
+sinks_put(struct sinks *s, const struct sink_line *line)
 {
-	bool alert = kind == EVENT_KIND_ALERT;
-	struct sink_record record = { .len = (uint16_t)len };
-	uint8_t *room;
+	uint8_t mask = s->files != NULL ? mask_of(s->files, line->kind) : 0;
 
-	record.mask = mask_of(s, kind);
-	if (record.mask == 0)
-		return;
-	REQUIRE(len <= EVENT_LINE_MAX);
-	record.size = (uint32_t)(sizeof(record) + ((len + 7) & ~(size_t)7));
-	room = find_room(s, record.size, alert ? SINK_RING_SIZE : ORDINARY_MAX);
-	if (room == NULL) {
-		atomic_fetch_add(alert ? &s->dropped_alerts
-				       : &s->dropped_events,
-		    1);
-		return;
+	if (mask != 0)
+		sink_queue_put(&s->files->queue, line, mask);
+	for (uint16_t i = 0; i < s->receiver_count; i++) {
+		if (sink_syslog_wants(s->receivers[i], line->kind))
+			sink_queue_put(sink_syslog_queue(s->receivers[i]), line,
+			    1);
 	}
-	memcpy(room, &record, sizeof(record));
-	memcpy(room + sizeof(record), line, len);
-	if (alert)
-		atomic_store(&s->urgent, true);
-}
-
-/* The writer says that it waits before it looks a last time for lines; here
- * lines come before the look whether it waits: one of the two sees the
- * other. */
-static void
-wake_writer(struct sinks *s)
-{
-	if (!atomic_load(&s->waiting))
-		return;
-	(void)pthread_mutex_lock(&s->lock);
-	(void)pthread_cond_signal(&s->filled);
-	(void)pthread_mutex_unlock(&s->lock);
 }
 
 void
 sinks_flush(struct sinks *s)
 {
-	if (s->pending == 0)
-		return;
-	atomic_fetch_add(&s->used, s->pending);
-	s->pending = 0;
-	wake_writer(s);
+	if (s->files != NULL)
+		sink_queue_flush(&s->files->queue);
+	for (uint16_t i = 0; i < s->receiver_count; i++)
+		sink_queue_flush(sink_syslog_queue(s->receivers[i]));
 }
 
 void
 sinks_reopen(struct sinks *s)
 {
-	atomic_store(&s->reopen, true);
-	wake_writer(s);
+	if (s->files != NULL)
+		sink_queue_reopen(&s->files->queue);
+}
+
+static bool
+close_queue(struct sink_queue *queue, const struct timespec *until)
+{
+	if (!sink_queue_join(queue, until)) {
+		log_warn("sink",
+		    "events were lost at the stop: a sink does not take them");
+		return false;
+	}
+	sink_queue_free(queue);
+	return true;
 }
 
 void
@@ -145,29 +137,59 @@ sinks_close(struct sinks *s)
 {
 	struct timespec until;
 
-	if (!s->running)
+	if (!s->open)
 		return;
-	s->running = false;
-	sinks_flush(s);
-	atomic_store(&s->stopping, true);
-	wake_writer(s);
+	s->open = false;
+	if (s->files != NULL)
+		sink_queue_stop(&s->files->queue);
+	for (uint16_t i = 0; i < s->receiver_count; i++)
+		sink_queue_stop(sink_syslog_queue(s->receivers[i]));
 	(void)clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec++;
-	if (pthread_timedjoin_np(s->thread, NULL, &until) != 0) {
-		log_warn("sink",
-		    "events were lost at the stop: a sink "
-		    "does not take them");
-		return;
+	until.tv_sec += STOP_WAIT_S;
+	if (s->files != NULL && close_queue(&s->files->queue, &until))
+		free(s->files);
+	s->files = NULL;
+	for (uint16_t i = 0; i < s->receiver_count; i++) {
+		if (close_queue(sink_syslog_queue(s->receivers[i]), &until))
+			sink_syslog_free(s->receivers[i]);
 	}
-	free(s->ring);
-	s->ring = NULL;
-	(void)pthread_cond_destroy(&s->filled);
-	(void)pthread_mutex_destroy(&s->lock);
+	s->receiver_count = 0;
 }
 
-uint64_t
-sinks_dropped(struct sinks *s)
+static void
+add_counts(struct sink_counts *sum, const struct sink_queue *queue)
 {
-	return atomic_load(&s->dropped_events) +
-	    atomic_load(&s->dropped_alerts);
+	sum->dropped_events += atomic_load(&queue->dropped_events);
+	sum->dropped_alerts += atomic_load(&queue->dropped_alerts);
+	sum->errors += atomic_load(&queue->errors);
+}
+
+struct sink_counts
+sinks_counts(const struct sinks *s)
+{
+	struct sink_counts sum = { .target = NULL };
+
+	if (s->files != NULL)
+		add_counts(&sum, &s->files->queue);
+	for (uint16_t i = 0; i < s->receiver_count; i++)
+		add_counts(&sum, sink_syslog_queue(s->receivers[i]));
+	return sum;
+}
+
+bool
+sinks_receiver(const struct sinks *s, uint16_t index, struct sink_counts *ret)
+{
+	if (index >= s->receiver_count)
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	add_counts(ret, sink_syslog_queue(s->receivers[index]));
+	sink_syslog_counts(s->receivers[index], ret);
+	return true;
+}
+
+size_t
+sinks_line_max(const struct sinks *s)
+{
+	return EVENT_LINE_MAX -
+	    (s->receiver_count > 0 ? SINK_SYSLOG_HEAD_MAX : 0);
 }

@@ -14,18 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/resolver/log.h"
 #include "src/resolver/sink.h"
-#include "src/resolver/sink_ring.h"
 
 #define WRITE_LINES_MAX 64
-/* How long lines are let gather once there is one: a wake-up and a write for
- * each would cost more than the question did. Alerts do not wait. */
-#define GATHER_NS 5000000
-
 struct batch {
 	struct sink_record record[WRITE_LINES_MAX];
 	const uint8_t *line[WRITE_LINES_MAX];
@@ -34,14 +28,14 @@ struct batch {
 };
 
 static const char *
-sink_name(const struct sink *sink)
+sink_name(const struct sink_file *sink)
 {
 	return sink->setting.kind == SINK_STDOUT ? "standard output"
 						 : sink->setting.path;
 }
 
 static void
-open_sink(struct sink *sink)
+open_sink(struct sink_file *sink)
 {
 	if (sink->setting.kind == SINK_STDOUT) {
 		sink->fd = STDOUT_FILENO;
@@ -49,6 +43,7 @@ open_sink(struct sink *sink)
 	}
 	if (sink->fd >= 0)
 		(void)close(sink->fd);
+	sink->torn = false;
 	sink->fd = open(sink->setting.path,
 	    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
 	    0640);
@@ -59,87 +54,82 @@ open_sink(struct sink *sink)
 
 /* Collects what is in the ring from its head; nothing is removed yet. */
 static void
-collect(struct sinks *s, struct batch *batch)
+collect(struct sink_queue *q, struct batch *batch)
 {
-	size_t used = atomic_load(&s->used);
-	size_t at = s->head;
+	size_t used = atomic_load(&q->used);
 
 	batch->count = 0;
 	batch->size = 0;
 	while (batch->count < WRITE_LINES_MAX && batch->size < used) {
 		struct sink_record *record = &batch->record[batch->count];
+		const uint8_t *line = sink_queue_at(q, batch->size, record);
 
-		memcpy(record, s->ring + at, sizeof(*record));
-		if (!record->skip)
-			batch->line[batch->count++] =
-			    s->ring + at + sizeof(*record);
 		batch->size += record->size;
-		at = (at + record->size) % SINK_RING_SIZE;
+		if (line != NULL)
+			batch->line[batch->count++] = line;
 	}
 }
 
-static bool
-is_idle(struct sinks *s)
-{
-	return atomic_load(&s->used) == 0 && !atomic_load(&s->stopping) &&
-	    !atomic_load(&s->reopen);
-}
-
-/* Waits for lines. False: stop, everything is written. */
-static bool
-wait_for_lines(struct sinks *s)
-{
-	const struct timespec gather = { .tv_nsec = GATHER_NS };
-	bool slept = false;
-
-	(void)pthread_mutex_lock(&s->lock);
-	atomic_store(&s->waiting, true);
-	while (is_idle(s)) {
-		(void)pthread_cond_wait(&s->filled, &s->lock);
-		slept = true;
-	}
-	atomic_store(&s->waiting, false);
-	(void)pthread_mutex_unlock(&s->lock);
-	if (slept && !atomic_exchange(&s->urgent, false) &&
-	    !atomic_load(&s->stopping))
-		(void)nanosleep(&gather, NULL);
-	if (atomic_exchange(&s->reopen, false)) {
-		for (uint16_t i = 0; i < s->count; i++)
-			open_sink(&s->sinks[i]);
-	}
-	return !atomic_load(&s->stopping) || atomic_load(&s->used) > 0;
-}
-
-/* 0 once everything is out, or a negative errno. */
+/* Writes all there is. 0, or a negative errno; *ret_whole is how many came
+ * out whole, *ret_torn whether a part of one more did. */
 static int
-write_all(int fd, struct iovec *iov, size_t count)
+write_all(int fd, struct iovec *iov, size_t count, size_t *ret_whole,
+    bool *ret_torn)
 {
-	while (count > 0) {
-		ssize_t n = writev(fd, iov, (int)count);
+	size_t at = 0;
+
+	*ret_torn = false;
+	*ret_whole = 0;
+	while (at < count) {
+		ssize_t n = writev(fd, iov + at, (int)(count - at));
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
-		while (count > 0 && (size_t)n >= iov->iov_len) {
-			n -= (ssize_t)iov->iov_len;
-			iov++;
-			count--;
+		while (at < count && (size_t)n >= iov[at].iov_len) {
+			n -= (ssize_t)iov[at].iov_len;
+			at++;
+			*ret_torn = false;
 		}
-		if (count > 0) {
-			iov->iov_base = (uint8_t *)iov->iov_base + n;
-			iov->iov_len -= (size_t)n;
+		*ret_whole = at;
+		if (at < count && n > 0) {
+			iov[at].iov_base = (uint8_t *)iov[at].iov_base + n;
+			iov[at].iov_len -= (size_t)n;
+			*ret_torn = true;
 		}
 	}
 	return 0;
 }
 
-static void
-write_to(struct sinks *s, uint16_t index, const struct batch *batch)
+/* A disk that is full again and again must not tear two lines into one. */
+static int
+write_lines(struct sink_file *sink, struct iovec *iov, size_t count,
+    size_t *ret_whole)
 {
-	struct sink *sink = &s->sinks[index];
+	static char newline[] = "\n";
+	struct iovec end = { newline, 1 };
+	bool torn;
+
+	*ret_whole = 0;
+	if (sink->fd < 0)
+		return -EBADF;
+	if (sink->torn) {
+		int r = write_all(sink->fd, &end, 1, ret_whole, &torn);
+
+		*ret_whole = 0;
+		if (r != 0)
+			return r;
+	}
+	return write_all(sink->fd, iov, count, ret_whole, &sink->torn);
+}
+
+static void
+write_to(struct sink_files *s, uint16_t index, const struct batch *batch)
+{
+	struct sink_file *sink = &s->files[index];
 	struct iovec iov[WRITE_LINES_MAX];
-	size_t count = 0;
+	size_t count = 0, whole;
 	int r;
 
 	for (size_t i = 0; i < batch->count; i++) {
@@ -150,35 +140,50 @@ write_to(struct sinks *s, uint16_t index, const struct batch *batch)
 	}
 	if (count == 0)
 		return;
-	r = sink->fd < 0 ? -EBADF : write_all(sink->fd, iov, count);
+	r = write_lines(sink, iov, count, &whole);
 	if (r == 0) {
 		sink->failing = false;
 		return;
 	}
-	atomic_fetch_add(&s->write_errors, count);
+	atomic_fetch_add(&s->queue.errors, count - whole);
 	if (!sink->failing && r != -EBADF)
 		log_error("sink", "events are lost, cannot write to %s: %s",
 		    sink_name(sink), strerror(-r));
 	sink->failing = true;
 }
 
-void *
-sink_writer(void *arg)
+static void
+close_files(struct sink_files *s)
 {
-	struct sinks *s = arg;
+	for (uint16_t i = 0; i < s->count; i++) {
+		if (s->files[i].setting.kind == SINK_FILE &&
+		    s->files[i].fd >= 0)
+			(void)close(s->files[i].fd);
+	}
+}
+
+void *
+sink_file_writer(void *arg)
+{
+	struct sink_files *s = arg;
 	struct batch batch;
 
-	while (wait_for_lines(s)) {
-		collect(s, &batch);
+	for (;;) {
+		sink_queue_wait(&s->queue, 0, SINK_QUEUE_NEVER);
+		if (atomic_exchange(&s->queue.reopen, false)) {
+			for (uint16_t i = 0; i < s->count; i++)
+				open_sink(&s->files[i]);
+		}
+		if (atomic_load(&s->queue.used) == 0) {
+			if (atomic_load(&s->queue.stopping))
+				break;
+			continue;
+		}
+		collect(&s->queue, &batch);
 		for (uint16_t i = 0; i < s->count; i++)
 			write_to(s, i, &batch);
-		s->head = (s->head + batch.size) % SINK_RING_SIZE;
-		atomic_fetch_sub(&s->used, batch.size);
+		sink_queue_release(&s->queue, batch.size);
 	}
-	for (uint16_t i = 0; i < s->count; i++) {
-		if (s->sinks[i].setting.kind == SINK_FILE &&
-		    s->sinks[i].fd >= 0)
-			(void)close(s->sinks[i].fd);
-	}
+	close_files(s);
 	return NULL;
 }

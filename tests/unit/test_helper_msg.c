@@ -42,6 +42,7 @@ static const struct shape shapes[] = {
 	{ HELPER_RESET, .ifindex = true, .count = true },
 	{ HELPER_RELOAD, .count = true },
 	{ HELPER_BOUND, .sandbox = true, .ifindex = true, .count = true },
+	{ HELPER_REOPEN, .count = true },
 };
 
 /* A message with every field that its shape allows at its limit. */
@@ -351,6 +352,7 @@ START_TEST(ops_have_names)
 	ck_assert_str_eq(helper_op_name(HELPER_PIN), "pin");
 	ck_assert_str_eq(helper_op_name(HELPER_PIN + 1), "pin");
 	ck_assert_str_eq(helper_op_name(HELPER_BOUND), "bound");
+	ck_assert_str_eq(helper_op_name(HELPER_REOPEN), "reopen");
 	ck_assert_str_eq(helper_op_name(HELPER_BOUND + 1), "unknown");
 }
 END_TEST
