@@ -557,6 +557,7 @@ check_orders(struct reader *r, const struct yaml_node *root)
 		{ "limits", "lookups_per_sandbox", "lookups" },
 		{ "limits", "cache_per_sandbox", "cache" },
 		{ "limits", "pins_per_sandbox", "pins" },
+		{ "limits", "tcp_connections_per_sandbox", "tcp_connections" },
 		{ "limits", "tunnel_keys_per_sandbox", "tunnel_keys" } };
 	int status = 0;
 

@@ -93,6 +93,8 @@ struct settings {
 		uint32_t pins, pins_per_sandbox; /* 65536, 8192 */
 		uint32_t pin_rate_per_sandbox; /* pins a second: 2000 */
 		uint32_t flows_per_sandbox; /* 4096 */
+		uint32_t tcp_connections; /* 1024 */
+		uint32_t tcp_connections_per_sandbox; /* 64 */
 		uint32_t tunnel_keys, tunnel_keys_per_sandbox; /* 16384, 1024 */
 		uint32_t events_in_memory; /* 10000 */
 		uint32_t rules; /* 200000 */

@@ -28,6 +28,7 @@ put_troubles(const struct json *line)
 		{ "counts.spoofed", "questions with a spoofed source" },
 		{ "counts.dropped", "messages that got no answer" },
 		{ "counts.overload", "questions refused for overload" },
+		{ "counts.tcp_refused", "connections over a limit" },
 		{ "counts.pins_refused", "pins that the kernel refused" },
 		{ "counts.pins_full", "pins without room" },
 		{ "counts.pins_lost", "losses of the table" },

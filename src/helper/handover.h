@@ -42,7 +42,7 @@ int handover_config(struct handover *, const char *path, const char *bytes,
  * public suffixes. zones NULL: the usual two. */
 int handover_files(struct handover *, const struct edge_config *,
     const char *zones);
-/* UDP sockets in the order of `listen`. */
+/* UDP sockets in the order of `listen`, then TCP sockets likewise. */
 int handover_listeners(struct handover *, const struct settings *);
 /* Whether they could be bound now; nothing is kept. */
 int handover_try_listeners(const struct settings *);

@@ -22,7 +22,6 @@
 
 #define EXIT_ENVIRONMENT 3
 #define SEND_WAIT_MS     5000
-#define UDP_ONLY         1
 #define UDP_AND_TCP      2
 
 static int
@@ -42,12 +41,12 @@ add_member(struct helper *helper, const char *set, struct element element)
 
 static void
 add_endpoints(struct helper *helper, const char *set4, const char *set6,
-    const struct endpoint *endpoints, size_t count, size_t kinds)
+    const struct endpoint *endpoints, size_t count)
 {
 	static const uint8_t protocols[] = { PROTO_UDP, PROTO_TCP };
 
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < kinds; k++)
+		for (size_t k = 0; k < UDP_AND_TCP; k++)
 			add_member(helper,
 			    element_set(set4, set6, &endpoints[i].addr),
 			    element_endpoint(&endpoints[i].addr,
@@ -127,15 +126,14 @@ fill_members(struct helper *helper)
 	if (helper->members == NULL)
 		return -ENOMEM;
 	add_edge(helper);
-	/* Nobody of ours listens for TCP: the port may be another's. */
 	add_endpoints(helper, "listen4", "listen6", settings->listen,
-	    settings->listen_count, UDP_ONLY);
+	    settings->listen_count);
 	add_endpoints(helper, "upstream4", "upstream6", settings->upstream,
-	    settings->upstream_count, UDP_AND_TCP);
+	    settings->upstream_count);
 	for (size_t i = 0; i < settings->forward_count; i++)
 		add_endpoints(helper, "upstream4", "upstream6",
 		    settings->forward[i].resolvers,
-		    settings->forward[i].resolver_count, UDP_AND_TCP);
+		    settings->forward[i].resolver_count);
 	add_receivers(helper);
 	add_member(helper, "resolver_uid", element_uid(helper->resolver_uid));
 	helper->fixed_count = helper->member_count;

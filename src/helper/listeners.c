@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * listeners - the sockets of handover.h: DNS over UDP, and the status socket.
+ * listeners - the sockets of handover.h: DNS over UDP and TCP, and the status
+ * socket.
  */
 #include "config.h"
 
@@ -20,6 +21,7 @@
 
 #define EXIT_ENVIRONMENT 3
 #define STATUS_BACKLOG   16
+#define TCP_BACKLOG      512
 #define STATUS_MODE      0660
 
 union address {
@@ -53,11 +55,14 @@ turn_on(int fd, int level, int option)
 }
 
 /* Free to bind before the address is there; told by which address and which
- * interface each question came. */
+ * interface each question, or connection, came. Connections of a run before
+ * may still be closing, which is no reason to wait; two UDP sockets would
+ * share the port. */
 static bool
-prepare(int fd, uint8_t family)
+prepare(int fd, uint8_t family, int type)
 {
-	if (!turn_on(fd, IPPROTO_IP, IP_FREEBIND))
+	if (!turn_on(fd, IPPROTO_IP, IP_FREEBIND) ||
+	    (type == SOCK_STREAM && !turn_on(fd, SOL_SOCKET, SO_REUSEADDR)))
 		return false;
 	if (family == 4)
 		return turn_on(fd, IPPROTO_IP, IP_PKTINFO);
@@ -66,48 +71,54 @@ prepare(int fd, uint8_t family)
 }
 
 static void
-report_bind(const struct endpoint *endpoint, int error)
+report_bind(const struct endpoint *endpoint, int type, int error)
 {
+	const char *how = type == SOCK_STREAM ? " (TCP)" : "";
 	char text[ADDR_TEXT_MAX], who[OCCUPANT_TEXT_MAX];
 
 	addr_print(&endpoint->addr, text);
 	if (error != EADDRINUSE)
-		log_error("listen %s port %u: %s", text, endpoint->port,
+		log_error("listen %s port %u%s: %s", text, endpoint->port, how,
 		    strerror(error));
-	else if (occupant_find(endpoint, who))
-		log_error("listen %s port %u: occupied by %s: stop it, or let "
-			  "it listen on other addresses only",
-		    text, endpoint->port, who);
+	else if (occupant_find(endpoint, type, who))
+		log_error("listen %s port %u%s: occupied by %s: stop it, or "
+			  "let it listen on other addresses only",
+		    text, endpoint->port, how, who);
 	else
-		log_error("listen %s port %u: occupied by another process",
-		    text, endpoint->port);
+		log_error("listen %s port %u%s: occupied by another process",
+		    text, endpoint->port, how);
 }
 
 static int
-open_listener(const struct endpoint *endpoint)
+open_listener(const struct endpoint *endpoint, int type)
 {
 	union address address;
 	socklen_t len = address_of(endpoint, &address);
 	int fd = handover_move(socket(address.any.sa_family,
-	    SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+	    type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 
-	if (fd >= 0 && prepare(fd, endpoint->addr.family) &&
-	    bind(fd, &address.any, len) == 0)
+	if (fd >= 0 && prepare(fd, endpoint->addr.family, type) &&
+	    bind(fd, &address.any, len) == 0 &&
+	    (type != SOCK_STREAM || listen(fd, TCP_BACKLOG) == 0))
 		return fd;
-	report_bind(endpoint, errno);
+	report_bind(endpoint, type, errno);
 	if (fd >= 0)
 		close(fd);
 	return -1;
 }
 
-int
-handover_listeners(struct handover *handover, const struct settings *settings)
+static int
+hand_listeners(struct handover *handover, const struct settings *settings,
+    int type)
 {
+	const char *option =
+	    type == SOCK_STREAM ? "--listen-tcp-fd" : "--listen-fd";
+
 	for (size_t i = 0; i < settings->listen_count; i++) {
-		int fd = open_listener(&settings->listen[i]);
+		int fd = open_listener(&settings->listen[i], type);
 
 		if (fd < 0 || handover_keep(handover, fd) != 0 ||
-		    handover_arg(handover, "--listen-fd") != 0 ||
+		    handover_arg(handover, "%s", option) != 0 ||
 		    handover_arg(handover, "%d", fd) != 0)
 			return EXIT_ENVIRONMENT;
 	}
@@ -115,10 +126,22 @@ handover_listeners(struct handover *handover, const struct settings *settings)
 }
 
 int
+handover_listeners(struct handover *handover, const struct settings *settings)
+{
+	int status = hand_listeners(handover, settings, SOCK_DGRAM);
+
+	if (status != 0)
+		return status;
+	return hand_listeners(handover, settings, SOCK_STREAM);
+}
+
+int
 handover_try_listeners(const struct settings *settings)
 {
-	for (size_t i = 0; i < settings->listen_count; i++) {
-		int fd = open_listener(&settings->listen[i]);
+	static const int types[] = { SOCK_DGRAM, SOCK_STREAM };
+
+	for (size_t i = 0; i < settings->listen_count * 2u; i++) {
+		int fd = open_listener(&settings->listen[i / 2], types[i % 2]);
 
 		if (fd < 0)
 			return EXIT_ENVIRONMENT;

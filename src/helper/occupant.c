@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define LINE_MAX_SIZE 512
@@ -109,17 +110,22 @@ describe(const char *pid, char ret[OCCUPANT_TEXT_MAX])
 }
 
 bool
-occupant_find(const struct endpoint *endpoint, char ret[OCCUPANT_TEXT_MAX])
+occupant_find(const struct endpoint *endpoint, int type,
+    char ret[OCCUPANT_TEXT_MAX])
 {
-	unsigned long inode = find_inode(endpoint,
-	    endpoint->addr.family == 4 ? "/proc/net/udp" : "/proc/net/udp6");
+	const char *table4 =
+	    type == SOCK_STREAM ? "/proc/net/tcp" : "/proc/net/udp";
+	const char *table6 =
+	    type == SOCK_STREAM ? "/proc/net/tcp6" : "/proc/net/udp6";
+	unsigned long inode =
+	    find_inode(endpoint, endpoint->addr.family == 4 ? table4 : table6);
 	const struct dirent *entry;
 	bool found = false;
 	DIR *proc;
 
 	/* A wildcard of IPv6 may hold a port of IPv4. */
 	if (inode == 0)
-		inode = find_inode(endpoint, "/proc/net/udp6");
+		inode = find_inode(endpoint, table6);
 	proc = inode != 0 ? opendir("/proc") : NULL;
 	if (proc == NULL)
 		return false;

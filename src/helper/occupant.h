@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * occupant - which process has a UDP port.
+ * occupant - which process has a port.
  */
 #ifndef SRC_HELPER_OCCUPANT_H
 #define SRC_HELPER_OCCUPANT_H
@@ -11,7 +11,9 @@
 
 #define OCCUPANT_TEXT_MAX 64
 
-/* "dnsmasq (pid 812)"; false: it was not found. */
-bool occupant_find(const struct endpoint *, char ret[OCCUPANT_TEXT_MAX]);
+/* "dnsmasq (pid 812)"; false: it was not found. type: SOCK_DGRAM or
+ * SOCK_STREAM. */
+bool occupant_find(const struct endpoint *, int type,
+    char ret[OCCUPANT_TEXT_MAX]);
 
 #endif

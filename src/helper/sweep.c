@@ -33,7 +33,7 @@ sweep_involves(const struct guard *guard, const struct flow *flow,
 static bool
 is_to_listener(const struct guard *guard, const struct flow *flow)
 {
-	return flow->protocol == PROTO_UDP &&
+	return (flow->protocol == PROTO_UDP || flow->protocol == PROTO_TCP) &&
 	    guard_whose(guard, &flow->from) != 0 &&
 	    guard_is_listener(guard, &flow->to, flow->to_port);
 }

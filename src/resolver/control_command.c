@@ -174,6 +174,8 @@ put_counts(struct line *j, struct daemon *d)
 	line_number(j, "pins_refused", n->pins_refused);
 	line_number(j, "pins_full", n->pins_full);
 	line_number(j, "pins_lost", d->counts.pins_lost);
+	line_number(j, "tcp_accepted", d->streams.accepted);
+	line_number(j, "tcp_refused", d->streams.refused);
 	line_number(j, "tunnel_suspected", n->tunnel_suspected);
 	line_number(j, "rebinding_blocked", n->rebinding_blocked);
 	line_object_end(j);
@@ -208,6 +210,7 @@ put_daemon(struct line *j, struct daemon *d)
 	line_number(j, "pins", pins_in_use(&d->engine.pins));
 	line_number(j, "pins_max", d->config->edge->settings.limits.pins);
 	line_number(j, "cache", cache_in_use(&d->engine.cache));
+	line_number(j, "tcp_connections", pool_in_use(&d->streams.pool));
 	line_number(j, "asks_in_flight", d->upstream.flights_used);
 	line_number(j, "pins_in_flight", d->helper.in_flight);
 	put_counts(j, d);
@@ -269,6 +272,7 @@ put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 	line_number(j, "ifindex", binding->ifindex);
 	line_number(j, "pins", d->engine.pins.sandbox_pins[number]);
 	line_number(j, "spoofed", binding->spoofed);
+	line_number(j, "tcp_refused", binding->tcp_refused);
 }
 
 /* The daemon, its upstreams, receivers of events, then the sandboxes. */

@@ -61,13 +61,23 @@ forget_record(struct daemon *d, uint32_t slot, uint32_t sandbox)
 }
 
 static void
+send_reply(struct daemon *d, const struct client *client,
+    const uint8_t *message, size_t len)
+{
+	if (client->stream != 0) {
+		streams_reply(&d->streams, client->stream, message, len);
+		return;
+	}
+	REQUIRE(client->listener < d->listener_count);
+	listener_reply(&d->listeners[client->listener], client, message, len);
+}
+
+static void
 route(struct daemon *d, const struct effect *effect)
 {
 	switch (effect->kind) {
 	case EFFECT_REPLY:
-		REQUIRE(effect->u.reply.client.listener < d->listener_count);
-		listener_reply(&d->listeners[effect->u.reply.client.listener],
-		    &effect->u.reply.client, effect->u.reply.message,
+		send_reply(d, &effect->u.reply.client, effect->u.reply.message,
 		    effect->u.reply.len);
 		break;
 	case EFFECT_ASK:
@@ -135,11 +145,14 @@ set_timer(struct daemon *d)
 	uint64_t at = engine_deadline(&d->engine);
 	uint64_t upstream = upstream_deadline(&d->upstream);
 	uint64_t control = control_deadline(&d->control);
+	uint64_t streams = streams_deadline(&d->streams);
 
 	if (upstream < at)
 		at = upstream;
 	if (control < at)
 		at = control;
+	if (streams < at)
+		at = streams;
 	if (at == d->timer_ms)
 		return;
 	d->timer_ms = at;
@@ -158,6 +171,7 @@ daemon_rest(struct daemon *d)
 		daemon_pump(d);
 	for (size_t i = 0; i < d->listener_count; i++)
 		listener_flush(&d->listeners[i]);
+	streams_flush(&d->streams);
 	sinks_flush(&d->sinks);
 	daemon_report_drops(d);
 	control_follow(&d->control);
@@ -181,6 +195,7 @@ on_timer(uv_timer_t *timer)
 	upstream_expire(&d->upstream, d->now_ms);
 	daemon_pump(d);
 	control_expire(&d->control, d->now_ms);
+	streams_expire(&d->streams, d->now_ms);
 	daemon_rest(d);
 }
 
@@ -272,6 +287,7 @@ daemon_bound(struct daemon *d, uint32_t sandbox, uint32_t ifindex)
 		(void)if_indextoname(ifindex, binding->interface);
 	if (first)
 		return;
+	streams_cut(&d->streams, sandbox);
 	engine_pins_lost(&d->engine, sandbox, 0, 0, d->now_ms);
 	daemon_pump(d);
 }
@@ -284,18 +300,25 @@ daemon_reset(struct daemon *d, uint32_t window_ms, uint64_t packets)
 	daemon_pump(d);
 }
 
+bool
+daemon_admit(struct daemon *d, struct client *client)
+{
+	client->sandbox =
+	    policy_sandbox_by_source(d->engine.policy, &client->addr);
+	if (client->sandbox == 0 ||
+	    d->bindings[client->sandbox].ifindex == client->ifindex)
+		return true;
+	daemon_spoofed(d, client->sandbox, client);
+	return false;
+}
+
 void
 daemon_query(struct daemon *d, struct client *client, const uint8_t *wire,
     size_t len)
 {
 	d->counts.questions++;
-	client->sandbox =
-	    policy_sandbox_by_source(d->engine.policy, &client->addr);
-	if (client->sandbox != 0 &&
-	    d->bindings[client->sandbox].ifindex != client->ifindex) {
-		daemon_spoofed(d, client->sandbox, client);
+	if (!daemon_admit(d, client))
 		return;
-	}
 	engine_query(&d->engine, client, wire, len, d->now_ms);
 	daemon_pump(d);
 }

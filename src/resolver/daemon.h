@@ -21,6 +21,7 @@
 #include "lib/text/policy_text.h"
 #include "src/resolver/control.h"
 #include "src/resolver/helper_client.h"
+#include "src/resolver/listen_tcp.h"
 #include "src/resolver/listen_udp.h"
 #include "src/resolver/own_addrs.h"
 #include "src/resolver/recent.h"
@@ -33,6 +34,8 @@ struct daemon_fds {
 	int helper, status, state;
 	int listen[SETTINGS_LISTEN_MAX];
 	size_t listen_count;
+	int listen_tcp[SETTINGS_LISTEN_MAX];
+	size_t listen_tcp_count;
 };
 
 /* By which interface a sandbox's packets must come. */
@@ -43,6 +46,7 @@ struct binding {
 	uint64_t spoofed; /* questions that came by another one */
 	uint64_t spoofed_told; /* of these, how many an event told of */
 	uint64_t spoofed_event_ms; /* when it did */
+	uint64_t tcp_refused; /* connections over its limit */
 };
 
 struct daemon_counts {
@@ -62,6 +66,7 @@ struct daemon {
 	struct rng rng; /* the shell's own: ports, choices */
 	struct listener listeners[SETTINGS_LISTEN_MAX];
 	size_t listener_count;
+	struct streams streams;
 	struct helper_client helper;
 	struct upstream upstream;
 	struct control control;
@@ -99,6 +104,10 @@ void daemon_wake(struct daemon *);
 void daemon_rest(struct daemon *);
 /* Performs all effects there are, and feeds back failures of our own. */
 void daemon_pump(struct daemon *);
+
+/* Finds out whose questions these are; false: they come by an interface that
+ * their source is not bound to. */
+bool daemon_admit(struct daemon *, struct client *);
 
 /* Inputs. */
 void daemon_query(struct daemon *, struct client *, const uint8_t *, size_t);

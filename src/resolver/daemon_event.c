@@ -142,7 +142,7 @@ daemon_spoofed(struct daemon *d, uint32_t sandbox, const struct client *client)
 		.sandbox = sandbox,
 		.source = client->addr,
 		.source_port = client->port,
-		.transport = PROTO_UDP,
+		.transport = client->stream != 0 ? PROTO_TCP : PROTO_UDP,
 		.ifindex = client->ifindex };
 	char interface[IF_NAMESIZE];
 

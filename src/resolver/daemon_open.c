@@ -150,6 +150,9 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 		    (uint32_t)i);
 		d->listener_count = i + 1;
 	}
+	if (r == 0)
+		r = streams_open(&d->streams, d, fds->listen_tcp,
+		    fds->listen_tcp_count);
 	return r;
 }
 
@@ -193,6 +196,7 @@ daemon_close(struct daemon *d)
 {
 	for (size_t i = 0; i < d->listener_count; i++)
 		listener_close(&d->listeners[i]);
+	streams_close(&d->streams);
 	control_close(&d->control);
 	upstream_close(&d->upstream);
 	helper_close(&d->helper);
@@ -205,6 +209,7 @@ daemon_close(struct daemon *d)
 			continue;
 		(void)uv_loop_close(&d->loop);
 	}
+	streams_free(&d->streams);
 	recent_close(&d->recent);
 	free(d->bindings);
 	free(d->block);

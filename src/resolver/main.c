@@ -46,7 +46,8 @@ print_usage(void)
 	static const char text[] =
 	    "usage: namewall-resolver --helper-fd N --config-fd N\n"
 	    "       --config-name PATH [--file NAME=FD=PATH]...\n"
-	    "       --listen-fd N... --status-fd N --state-fd N\n"
+	    "       --listen-fd N... --listen-tcp-fd N... --status-fd N\n"
+	    "       --state-fd N\n"
 	    "Started by namewalld; not for use by hand.\n";
 
 	(void)fputs(text, stderr);
@@ -124,6 +125,10 @@ read_option(struct arguments *args, int option, const char *value)
 		return fds->listen_count < SETTINGS_LISTEN_MAX &&
 		    read_nonblocking_fd(value,
 			&fds->listen[fds->listen_count++]);
+	case 't':
+		return fds->listen_tcp_count < SETTINGS_LISTEN_MAX &&
+		    read_nonblocking_fd(value,
+			&fds->listen_tcp[fds->listen_tcp_count++]);
 	case 's':
 		return read_nonblocking_fd(value, &fds->status);
 	case 'd':
@@ -142,6 +147,7 @@ read_arguments(struct arguments *args, int argc, char **argv)
 		{ "config-name", required_argument, NULL, 'n' },
 		{ "file", required_argument, NULL, 'f' },
 		{ "listen-fd", required_argument, NULL, 'l' },
+		{ "listen-tcp-fd", required_argument, NULL, 't' },
 		{ "status-fd", required_argument, NULL, 's' },
 		{ "state-fd", required_argument, NULL, 'd' },
 		{ NULL, 0, NULL, 0 },
@@ -163,8 +169,9 @@ read_arguments(struct arguments *args, int argc, char **argv)
 	/* Descriptors 0 to 2 cannot be named, so 0 is "not given". */
 	return optind == argc && args->fds.helper != 0 &&
 	    args->fds.status != 0 && args->fds.state != 0 &&
-	    args->fds.listen_count > 0 && args->source.config_fd != 0 &&
-	    args->source.config_path != NULL;
+	    args->fds.listen_count > 0 &&
+	    args->fds.listen_tcp_count == args->fds.listen_count &&
+	    args->source.config_fd != 0 && args->source.config_path != NULL;
 }
 
 static int

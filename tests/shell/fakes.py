@@ -123,7 +123,8 @@ class Upstream:
         query = dns.message.from_wire(wire)
         self.seen.append((query, client, tcp))
         for reply in self.script(query, tcp):
-            yield reply if isinstance(reply, bytes) else reply.to_wire()
+            yield reply if isinstance(reply, bytes) else \
+                reply.to_wire(max_size=65535)
 
     def serve_udp(self):
         while True:

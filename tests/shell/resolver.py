@@ -146,6 +146,9 @@ class Resolver:
         self.listeners[1].setsockopt(socket.IPPROTO_IPV6,
                                      socket.IPV6_RECVPKTINFO, 1)
         self.listeners[1].bind((LISTEN6, 53))
+        self.listen_tcp(socket.AF_INET, socket.IPPROTO_IP, 8, LISTEN)
+        self.listen_tcp(socket.AF_INET6, socket.IPPROTO_IPV6,
+                        socket.IPV6_RECVPKTINFO, LISTEN6)
         self.status_socket = socket.socket(socket.AF_UNIX)
         self.status_socket.bind(str(dir / "status.sock"))
         self.status_socket.listen(16)
@@ -157,6 +160,14 @@ class Resolver:
                         self.helper.theirs):
                 end.close()
 
+    def listen_tcp(self, family, level, packet_info, address):
+        end = socket.socket(family, socket.SOCK_STREAM)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        end.setsockopt(level, packet_info, 1)
+        end.bind((address, 53))
+        end.listen(64)
+        self.listeners.append(end)
+
     def start(self, config):
         (self.dir / "config").write_text(config % {"dir": self.dir})
         (self.dir / "suffixes").write_text("// VERSION: test\ncom\nexample\n")
@@ -167,6 +178,8 @@ class Resolver:
             "helper": self.helper.theirs.fileno(),
             "listen": self.listeners[0].fileno(),
             "listen6": self.listeners[1].fileno(),
+            "tcp": self.listeners[2].fileno(),
+            "tcp6": self.listeners[3].fileno(),
             "status": self.status_socket.fileno(),
         }
         program = os.path.join(os.environ["BUILD_DIR"], "namewall-resolver")
@@ -178,6 +191,8 @@ class Resolver:
              "--file", "suffixes=%d=psl" % fds["suffixes"],
              "--listen-fd", str(fds["listen"]),
              "--listen-fd", str(fds["listen6"]),
+             "--listen-tcp-fd", str(fds["tcp"]),
+             "--listen-tcp-fd", str(fds["tcp6"]),
              "--status-fd", str(fds["status"]),
              "--state-fd", str(fds["state"])],
             pass_fds=fds.values(), user=NOBODY, group=NOBODY,
@@ -588,7 +603,8 @@ def test_refusals(dir, up1, up2, corp):
     with open("/dev/null") as null:
         fd = str(null.fileno())
         arguments = [program, "--config-name", "x"]
-        for name in "helper", "config", "listen", "status", "state":
+        for name in ("helper", "config", "listen", "listen-tcp", "status",
+                     "state"):
             arguments += ["--%s-fd" % name, fd]
         code = subprocess.run(arguments, pass_fds=[null.fileno()],
                               **quiet).returncode
@@ -608,13 +624,14 @@ def prepare_network():
                         "box0", *how[1:]], check=True)
 
 
-def main():
+def main(tests, answers=None):
+    """Runs what is named test_*; answers: what all upstreams say."""
     prepare_network()
-    ups = [Upstream(UP1, script_first), Upstream(UP2, script),
-           Upstream(CORP, script)]
-    Upstream(UP6, script_six)
+    ups = [Upstream(UP1, answers or script_first),
+           Upstream(UP2, answers or script), Upstream(CORP, answers or script)]
+    Upstream(UP6, answers or script_six)
     wanted = sys.argv[1:]
-    for name, test in list(globals().items()):
+    for name, test in list(tests.items()):
         if not name.startswith("test_") or (wanted and name not in wanted):
             continue
         print("---", name, flush=True)
@@ -635,4 +652,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(globals())

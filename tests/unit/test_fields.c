@@ -133,6 +133,12 @@ START_TEST(values_are_read_within_their_bounds)
 		{ "nft.table", "a2345678901234567890123456789012", false },
 		{ "state_dir", "/", false }, { "state_dir", "/x", true },
 		{ "state_dir", "x", false }, { "state_dir", "[]", false },
+		{ "limits.tcp_connections", "15", false },
+		{ "limits.tcp_connections", "16", true },
+		{ "limits.tcp_connections", "65536", true },
+		{ "limits.tcp_connections", "65537", false },
+		{ "limits.tcp_connections_per_sandbox", "1", true },
+		{ "limits.tcp_connections_per_sandbox", "0", false },
 		{ "limits.rules", "1", true }, { "limits.rules", "0", false },
 		{ "limits.rules", "'1'", false } };
 	struct settings *settings = malloc(sizeof(*settings));

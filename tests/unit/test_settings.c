@@ -97,6 +97,8 @@ START_TEST(default_limits_are_those_of_the_manual)
 	ck_assert_uint_eq(s->limits.pins_per_sandbox, 8192);
 	ck_assert_uint_eq(s->limits.pin_rate_per_sandbox, 2000);
 	ck_assert_uint_eq(s->limits.flows_per_sandbox, 4096);
+	ck_assert_uint_eq(s->limits.tcp_connections, 1024);
+	ck_assert_uint_eq(s->limits.tcp_connections_per_sandbox, 64);
 	ck_assert_uint_eq(s->limits.tunnel_keys, 16384);
 	ck_assert_uint_eq(s->limits.tunnel_keys_per_sandbox, 1024);
 	ck_assert_uint_eq(s->limits.events_in_memory, 10000);
