@@ -43,7 +43,7 @@ enum denial {
 	DENIAL_NO_DATA, /* upstream: NODATA */
 	DENIAL_SPECIAL, /* invalid, local, onion, single labels: NXDOMAIN, 15 */
 	DENIAL_SPECIAL_NODATA, /* resolver.arpa: NODATA */
-	DENIAL_PTR, /* reverse name of an address not pinned: NXDOMAIN */
+	DENIAL_PTR, /* reverse name: NXDOMAIN, unless its address is pinned */
 	DENIAL_LAST = DENIAL_PTR
 };
 

@@ -152,6 +152,7 @@ static enum fate
 judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 {
 	enum denial why = question_parse(&q->question, wire, len);
+	struct addr addr;
 
 	q->question.over_tcp = q->client.stream != 0;
 	if (why == DENIAL_DROP || !q->question.has_name)
@@ -165,9 +166,11 @@ judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 		return deny(q, why);
 	if (e->settling)
 		return deny(q, DENIAL_UNPINNED);
-	if (q->question.type == DNS_TYPE_PTR && !q->verdict.listed &&
-	    engine_is_reverse(&q->question.name))
-		return deny(q, DENIAL_PTR);
+	if (q->verdict.denial == DENIAL_PTR &&
+	    engine_read_reverse(&q->question.name, &addr)) {
+		why = engine_answer_reverse(e, q, &addr);
+		return why == DENIAL_NONE ? FATE_ANSWER : deny(q, why);
+	}
 	if (q->verdict.denial != DENIAL_NONE)
 		return deny(q, q->verdict.denial);
 

@@ -24,8 +24,12 @@
  * of the input before were pulled (both REQUIREd). */
 void engine_enter(struct engine *, uint64_t now_ms);
 
-/* local: below in-addr.arpa or ip6.arpa. */
-bool engine_is_reverse(const struct dname *);
+/* local: whether a name is the reverse of an address. */
+bool engine_read_reverse(const struct dname *, struct addr *ret);
+/* The names that hold an address for this sandbox, as the query's answer; or
+ * why none. */
+enum denial engine_answer_reverse(const struct engine *, struct query *,
+    const struct addr *);
 /* Loopback, or a rule's own addresses, as the query's answer; or why none. */
 enum denial engine_answer_here(const struct engine *, struct query *);
 
@@ -44,8 +48,8 @@ void engine_note_ack(struct engine *, const struct pin_ack *, int status);
 uint32_t engine_keep_held(struct engine *, struct query *);
 
 /* events: zeroed but for action, sandbox and client (which may be NULL). */
-struct event *engine_event(struct engine *, enum event_action,
-    uint32_t sandbox, const struct client *);
+struct event *engine_event(struct engine *, enum event_action, uint32_t sandbox,
+    const struct client *);
 /* Shows a question to the alarm, and raises it. */
 void engine_observe(struct engine *, const struct query *);
 /* Raises the alarm when a part of an answer held protected addresses. */

@@ -513,6 +513,47 @@ pins_addr_held(const struct pins *pins, uint32_t sandbox,
 	return false;
 }
 
+/* A name that holds several elements of an address is one name. */
+static void
+add_name(struct pin_names *names, const struct dname *name)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		if (dname_equal(&names->names[i], name))
+			return;
+	}
+	if (names->count < PIN_NAMES_MAX)
+		names->names[names->count++] = *name;
+}
+
+uint64_t
+pins_addr_names(const struct pins *pins, uint32_t sandbox,
+    const struct addr *addr, uint64_t now_ms, struct pin_names *ret)
+{
+	uint8_t key[ADDR_KEY_SIZE];
+	uint64_t first_ms = 0;
+	uint32_t slot;
+
+	ret->count = 0;
+	addr_key(sandbox, addr, key);
+	slot = table_find(&pins->addr_keys, key);
+	if (slot != TABLE_NONE)
+		slot = pins->addr_newest[slot];
+	for (; slot != TABLE_NONE; slot = pins->pins[slot].older) {
+		const struct pin *pin = &pins->pins[slot];
+		uint64_t until_ms = known_until(pin);
+
+		if (until_ms <= now_ms)
+			continue;
+		if (first_ms == 0 || until_ms < first_ms)
+			first_ms = until_ms;
+		for (uint8_t i = 0; i < pin->holder_count; i++)
+			if (pin->holders[i].until_ms > now_ms)
+				add_name(ret,
+				    &pins->names[pin->holders[i].name].name);
+	}
+	return ret->count > 0 ? first_ms : 0;
+}
+
 bool
 pins_pop_lapsed(struct pins *pins, uint64_t now_ms, uint32_t *ret_slot)
 {

@@ -146,6 +146,13 @@ struct pin_held {
 				 never less than others were promised */
 };
 
+/* By whom an address is held. */
+#define PIN_NAMES_MAX 8
+struct pin_names {
+	size_t count;
+	struct dname names[PIN_NAMES_MAX];
+};
+
 struct pin_ack {
 	uint64_t query; /* who waits, 0: nobody */
 	struct pin_element element;
@@ -185,9 +192,13 @@ uint64_t pins_until(const struct pins *, const struct pin_element *);
 /* Whether this name still holds an acknowledged element of a family. */
 bool pins_name_holds(const struct pins *, uint32_t sandbox,
     const struct dname *, uint8_t family, uint64_t now_ms);
-/* Whether any live element of a sandbox has this address (for PTR). */
+/* Whether any live element of a sandbox has this address. */
 bool pins_addr_held(const struct pins *, uint32_t sandbox, const struct addr *,
     uint64_t now_ms);
+/* The names that hold live elements of a sandbox at an address, each once.
+ * Returns when the first of these elements ends; 0: there is none. */
+uint64_t pins_addr_names(const struct pins *, uint32_t sandbox,
+    const struct addr *, uint64_t now_ms, struct pin_names *ret);
 /* Pops one element whose pin is over and marks it LAPSED; one for which an op
  * is in flight waits for that. */
 bool pins_pop_lapsed(struct pins *, uint64_t now_ms, uint32_t *ret_slot);
