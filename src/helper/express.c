@@ -295,16 +295,6 @@ link_local(struct expression *x)
 }
 
 static void
-out_lo(struct expression *x)
-{
-	static const struct step out = { .fields = { FIELD_OIFNAME } };
-	static const char name[16] = "lo";
-
-	load(x, &out);
-	compare(x, NFT_CMP_EQ, name, sizeof(name));
-}
-
-static void
 ct_state(struct expression *x, const struct step *step)
 {
 	static const uint32_t nothing;
@@ -456,9 +446,6 @@ express_step(struct expression *x, const struct step *step)
 		return;
 	case STEP_LINK_LOCAL:
 		link_local(x);
-		return;
-	case STEP_OUT_LO:
-		out_lo(x);
 		return;
 	case STEP_CT:
 	case STEP_CT_NOT:

@@ -249,16 +249,21 @@ static const struct rule_form toward[] = {
 	RULE(COUNT("inbound"), DROP),
 };
 
-/* The resolver's user reaches upstreams and nothing else. */
+/*
+ * The resolver's user reaches upstreams and nothing else, on this host either:
+ * a stub resolver on the loopback would be a way out. Its listeners answer,
+ * and otherwise speak to the edge alone.
+ */
 static const struct rule_form resolver_out[] = {
 	RULE(IN("resolver_uid", SKUID), GOTO("resolver")),
 };
 
 static const struct rule_form resolver[] = {
-	RULE(PLAIN(STEP_OUT_LO), ACCEPT),
 	RULE(CT(CT_ESTABLISHED), ACCEPT),
-	RULE(IN("listen4", IP_SADDR, L4PROTO, SPORT), ACCEPT),
-	RULE(IN("listen6", IP6_SADDR, L4PROTO, SPORT), ACCEPT),
+	RULE(IN("edge", OIFNAME), IN("listen4", IP_SADDR, L4PROTO, SPORT),
+	    ACCEPT),
+	RULE(IN("edge", OIFNAME), IN("listen6", IP6_SADDR, L4PROTO, SPORT),
+	    ACCEPT),
 	RULE(IN("upstream4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(IN("upstream6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(COUNT("resolver")),

@@ -76,7 +76,6 @@ enum step_kind {
 	STEP_IS, /* one field has this value */
 	STEP_ONE_OF, /* one field has one of these constants */
 	STEP_LINK_LOCAL, /* ip6 saddr fe80::/10 */
-	STEP_OUT_LO, /* oifname "lo" */
 	STEP_CT, /* one of these states */
 	STEP_CT_NOT, /* not exactly this state */
 	STEP_TCP_NOT_SYN, /* TCP that is not a lone SYN */

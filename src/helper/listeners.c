@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -83,13 +84,25 @@ report_bind(const struct endpoint *endpoint, int error)
 		    text, endpoint->port);
 }
 
+/* To netfilter a socket is for ever of the user that made it, whoever sends
+ * by it: so that the resolver's rules hold for these too. */
 static int
-open_listener(const struct endpoint *endpoint)
+make_socket(int family, uid_t uid)
+{
+	int fd;
+
+	(void)setfsuid(uid);
+	fd = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	(void)setfsuid(geteuid());
+	return handover_move(fd);
+}
+
+static int
+open_listener(const struct endpoint *endpoint, uid_t uid)
 {
 	union address address;
 	socklen_t len = address_of(endpoint, &address);
-	int fd = handover_move(socket(address.any.sa_family,
-	    SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+	int fd = make_socket(address.any.sa_family, uid);
 
 	if (fd >= 0 && prepare(fd, endpoint->addr.family) &&
 	    bind(fd, &address.any, len) == 0)
@@ -101,10 +114,11 @@ open_listener(const struct endpoint *endpoint)
 }
 
 int
-handover_listeners(struct handover *handover, const struct settings *settings)
+handover_listeners(struct handover *handover, const struct settings *settings,
+    const struct account *account)
 {
 	for (size_t i = 0; i < settings->listen_count; i++) {
-		int fd = open_listener(&settings->listen[i]);
+		int fd = open_listener(&settings->listen[i], account->uid);
 
 		if (fd < 0 || handover_keep(handover, fd) != 0 ||
 		    handover_arg(handover, "--listen-fd") != 0 ||
@@ -118,7 +132,7 @@ int
 handover_try_listeners(const struct settings *settings)
 {
 	for (size_t i = 0; i < settings->listen_count; i++) {
-		int fd = open_listener(&settings->listen[i]);
+		int fd = open_listener(&settings->listen[i], geteuid());
 
 		if (fd < 0)
 			return EXIT_ENVIRONMENT;
@@ -136,7 +150,7 @@ give_to_group(const char *path, const char *group)
 		log_warn("group %s: does not exist: only root can ask for the "
 			 "status",
 		    group);
-	else if (chown(path, (uid_t)-1, entry->gr_gid) != 0)
+	else if (lchown(path, (uid_t)-1, entry->gr_gid) != 0)
 		log_warn("%s: could not be given to group %s: %s", path, group,
 		    strerror(errno));
 }
@@ -146,14 +160,30 @@ make_parent(const char *path)
 {
 	char folder[SETTINGS_PATH_MAX];
 	char *slash;
+	mode_t mask;
 
 	snprintf(folder, sizeof(folder), "%s", path);
 	slash = strrchr(folder, '/');
 	if (slash == NULL || slash == folder)
 		return;
 	*slash = '\0';
+	mask = umask(022);
 	if (mkdir(folder, 0755) != 0 && errno != EEXIST)
 		log_warn("%s: could not be made: %s", folder, strerror(errno));
+	(void)umask(mask);
+}
+
+/* The name is made with its mode: to change it afterwards would be to trust
+ * that nobody has put a link in its place. */
+static bool
+bind_status(int fd, const struct sockaddr_un *address)
+{
+	mode_t mask = umask(0777 & ~STATUS_MODE);
+	bool bound =
+	    bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+
+	(void)umask(mask);
+	return bound;
 }
 
 int
@@ -174,9 +204,8 @@ handover_status(struct handover *handover, const struct settings *settings)
 	make_parent(path);
 	if (unlink(path) != 0 && errno != ENOENT)
 		log_warn("%s: %s", path, strerror(errno));
-	if (fd < 0 ||
-	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
-	    chmod(path, STATUS_MODE) != 0 || listen(fd, STATUS_BACKLOG) != 0) {
+	if (fd < 0 || !bind_status(fd, &address) ||
+	    listen(fd, STATUS_BACKLOG) != 0) {
 		log_error("%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);

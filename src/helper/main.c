@@ -251,7 +251,7 @@ collect(struct handover *handover, const struct options *options,
 		status =
 		    handover_files(handover, source->config, options->zones);
 	if (status == 0)
-		status = handover_listeners(handover, settings);
+		status = handover_listeners(handover, settings, account);
 	if (status == 0)
 		status = handover_status(handover, settings);
 	if (status == 0)

@@ -80,6 +80,7 @@ make_folder(const char *path, const struct account *account)
 {
 	char folder[SETTINGS_PATH_MAX];
 	char *slash;
+	int fd, error;
 
 	snprintf(folder, sizeof(folder), "%s", path);
 	slash = strrchr(folder, '/');
@@ -88,8 +89,12 @@ make_folder(const char *path, const struct account *account)
 	*slash = '\0';
 	if (mkdir(folder, EVENTS_MODE) != 0)
 		return errno == EEXIST ? 0 : fail(folder);
-	return lchown(folder, account->uid, account->gid) == 0 ? 0
-							       : fail(folder);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fail(folder);
+	error = fchown(fd, account->uid, account->gid);
+	close(fd);
+	return error == 0 ? 0 : fail(folder);
 }
 
 static int

@@ -114,9 +114,6 @@ print_step(FILE *out, const struct gateway_params *params,
 	case STEP_LINK_LOCAL:
 		fputs("ip6 saddr fe80::/10", out);
 		return;
-	case STEP_OUT_LO:
-		fputs("oifname \"lo\"", out);
-		return;
 	case STEP_CT:
 	case STEP_CT_NOT:
 		fprintf(out, "ct state %s%s",
