@@ -342,9 +342,11 @@ count(struct expression *x, const char *object)
 
 /* The expression that a dynamic set keeps with each element. */
 static struct nftnl_expr *
-per_element(struct expression *x, enum step_kind kind)
+per_element(struct expression *x, const struct step *step)
 {
-	bool rate = kind == STEP_RATE;
+	bool excess = step->kind == STEP_EXCESS;
+	bool rate = step->kind == STEP_RATE || excess;
+	uint32_t most = excess ? step->value : x->params->log_rate;
 	struct nftnl_expr *expr =
 	    nftnl_expr_alloc(rate ? "limit" : "connlimit");
 
@@ -353,13 +355,12 @@ per_element(struct expression *x, enum step_kind kind)
 		return NULL;
 	}
 	if (rate) {
-		nftnl_expr_set_u64(expr, NFTNL_EXPR_LIMIT_RATE,
-		    x->params->log_rate);
+		nftnl_expr_set_u64(expr, NFTNL_EXPR_LIMIT_RATE, most);
 		nftnl_expr_set_u64(expr, NFTNL_EXPR_LIMIT_UNIT, 1);
-		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_BURST,
-		    x->params->log_rate * 2);
+		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_BURST, most * 2);
 		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_TYPE, NFT_LIMIT_PKTS);
-		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_FLAGS, 0);
+		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_FLAGS,
+		    excess ? NFT_LIMIT_F_INV : 0);
 	} else {
 		nftnl_expr_set_u32(expr, NFTNL_EXPR_CONNLIMIT_COUNT,
 		    x->params->flows_max);
@@ -385,7 +386,7 @@ dynamic(struct expression *x, const struct step *step)
 				       : NFT_DYNSET_OP_UPDATE);
 	if (step->kind == STEP_UPDATE)
 		return;
-	inner = per_element(x, step->kind);
+	inner = per_element(x, step);
 	if (inner != NULL)
 		nftnl_expr_add_expr(expr, NFTNL_EXPR_DYNSET_EXPR, inner);
 }
@@ -459,6 +460,7 @@ express_step(struct expression *x, const struct step *step)
 		return;
 	case STEP_UPDATE:
 	case STEP_RATE:
+	case STEP_EXCESS:
 	case STEP_CEILING:
 		dynamic(x, step);
 		return;

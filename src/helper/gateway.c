@@ -101,6 +101,11 @@ const struct field_form gateway_fields[FIELD_COUNT] = {
 	{                                                              \
 		.kind = STEP_RATE, .name = (set), .fields = {(field) } \
 	}
+#define EXCESS(set, field, rate)                                           \
+	{                                                                  \
+		.kind = STEP_EXCESS, .name = (set), .fields = { (field) }, \
+		.value = (rate)                                            \
+	}
 #define CEILING(set, field)                                               \
 	{                                                                 \
 		.kind = STEP_CEILING, .name = (set), .fields = {(field) } \
@@ -143,6 +148,14 @@ static const struct constants errors6 = {
 	{ 1, 2, 3 }, 3
 };
 
+/*
+ * Packets a second that one sandbox may take of what all share: the queue of
+ * the listener, and the neighbour table, where each invented sender is an
+ * entry. Far more than anybody needs.
+ */
+#define ASKS_RATE       5000
+#define NEIGHBOURS_RATE 10
+
 /* By name, so that it holds before any sandbox is bound. */
 static const struct rule_form edge_in[] = {
 	RULE(IN("edge", IIFNAME), GOTO("judge")),
@@ -156,6 +169,9 @@ static const struct rule_form edge_in[] = {
 static const struct rule_form judge[] = {
 	RULE(IN("home4", IIF, IP_SADDR), GOTO("known4")),
 	RULE(IN("home6", IIF, IP6_SADDR), GOTO("known6")),
+	RULE(LINK_LOCAL, ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
+	    EXCESS("neighbours", IIFNAME, NEIGHBOURS_RATE), COUNT("noise"),
+	    DROP),
 	RULE(LINK_LOCAL, ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
 	    ACCEPT),
 	RULE(UNSPECIFIED, ON_LINK, IS(FIELD_ICMPV6_TYPE, 135), ACCEPT),
@@ -180,6 +196,8 @@ static const struct rule_form judge[] = {
  * one outside its window would kill good flows.
  */
 static const struct rule_form known4[] = {
+	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT),
+	    EXCESS("askrate4", IP_SADDR, ASKS_RATE), GOTO("refuse")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), CT(CT_NEW),
 	    CEILING("asks4", IP_SADDR), GOTO("refuse")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
@@ -196,6 +214,8 @@ static const struct rule_form known4[] = {
 };
 
 static const struct rule_form known6[] = {
+	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT),
+	    EXCESS("askrate6", IP6_SADDR, ASKS_RATE), GOTO("refuse")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), CT(CT_NEW),
 	    CEILING("asks6", IP6_SADDR), GOTO("refuse")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
@@ -382,6 +402,22 @@ static const struct set_form sets[] = {
 	{ .name = "flows6", ADDR6, .dynamic = true, .size = SIZE_SOURCES },
 	{ .name = "asks4", ADDR4, .dynamic = true, .size = SIZE_SOURCES },
 	{ .name = "asks6", ADDR6, .dynamic = true, .size = SIZE_SOURCES },
+	{ .name = "askrate4",
+	    ADDR4,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "askrate6",
+	    ADDR6,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "neighbours",
+	    .type = "ifname",
+	    .fields = { IIFNAME },
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
 	{ .name = "lograte4",
 	    ADDR4,
 	    .dynamic = true,

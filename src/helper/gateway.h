@@ -82,6 +82,7 @@ enum step_kind {
 	STEP_COUNT,
 	STEP_UPDATE, /* a set counts this field by itself */
 	STEP_RATE, /* goes on within the log rate of this field */
+	STEP_EXCESS, /* goes on beyond `value` packets a second of this field */
 	STEP_CEILING, /* goes on when this field has too many flows */
 	STEP_LOG,
 	STEP_GOTO,

@@ -64,6 +64,11 @@ print_dynamic(FILE *out, const struct gateway_params *params,
 		fprintf(out,
 		    " limit rate %" PRIu32 "/second burst %" PRIu32 " packets",
 		    params->log_rate, params->log_rate * 2);
+	if (step->kind == STEP_EXCESS)
+		fprintf(out,
+		    " limit rate over %" PRIu32 "/second burst %" PRIu32
+		    " packets",
+		    step->value, step->value * 2);
 	fputs(" }", out);
 }
 
@@ -124,6 +129,7 @@ print_step(FILE *out, const struct gateway_params *params,
 		return;
 	case STEP_UPDATE:
 	case STEP_RATE:
+	case STEP_EXCESS:
 	case STEP_CEILING:
 		print_dynamic(out, params, step);
 		return;
