@@ -150,10 +150,11 @@ static const struct constants errors6 = {
 
 /*
  * Packets a second that one sandbox may take of what all share: the queue of
- * the listener, and the neighbour table, where each invented sender is an
- * entry. Far more than anybody needs.
+ * the listener, connection tracking, and the neighbour table, where each
+ * invented sender is an entry. Far more than anybody needs.
  */
 #define ASKS_RATE       5000
+#define FLOWS_RATE      250
 #define NEIGHBOURS_RATE 10
 
 /* By name, so that it holds before any sandbox is bound. */
@@ -233,9 +234,14 @@ static const struct rule_form known6[] = {
 	RULE(GOTO("refuse")),
 };
 
-/* The connection tracking table belongs to the whole host. */
+/*
+ * The connection tracking table belongs to the whole host. The ceiling does
+ * not count what is closed, which stays in it for two minutes: hence a rate.
+ */
 static const struct rule_form admit[] = {
+	RULE(EXCESS("flowrate4", IP_SADDR, FLOWS_RATE), GOTO("refuse")),
 	RULE(CEILING("flows4", IP_SADDR), GOTO("refuse")),
+	RULE(EXCESS("flowrate6", IP6_SADDR, FLOWS_RATE), GOTO("refuse")),
 	RULE(CEILING("flows6", IP6_SADDR), GOTO("refuse")),
 	RULE(ACCEPT),
 };
@@ -408,6 +414,16 @@ static const struct set_form sets[] = {
 	    .timeout_ms = MINUTE_MS,
 	    .size = SIZE_SOURCES },
 	{ .name = "askrate6",
+	    ADDR6,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "flowrate4",
+	    ADDR4,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "flowrate6",
 	    ADDR6,
 	    .dynamic = true,
 	    .timeout_ms = MINUTE_MS,

@@ -8,6 +8,7 @@
   probe.py neighbour ADDRESS COUNT    neighbour discovery, sent to anybody
   probe.py crowd ADDRESS COUNT        solicitations from invented senders
   probe.py flood ADDRESS PORT SECONDS questions for listed.example
+  probe.py churn ADDRESS PORT SECONDS connections, closed at once
   probe.py ports ADDRESS PORT COUNT   a datagram from each of many ports
   probe.py vary SERVER ZONE           one name a variant of the question
   probe.py asks FILE                  what a capture says went upstream
@@ -112,6 +113,23 @@ def flood(address, port, seconds):
         except OSError:
             pass
     print(f"sent {sent}")
+
+
+def churn(address, port, seconds):
+    made = 0
+    tried = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        s = socket.socket(family(address), socket.SOCK_STREAM)
+        s.settimeout(0.2)
+        tried += 1
+        try:
+            s.connect((address, port))
+            made += 1
+        except OSError:
+            pass
+        s.close()
+    print(f"tried {tried} made {made}")
 
 
 def ports(address, port, count):
