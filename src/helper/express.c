@@ -346,7 +346,8 @@ per_element(struct expression *x, const struct step *step)
 {
 	bool excess = step->kind == STEP_EXCESS;
 	bool rate = step->kind == STEP_RATE || excess;
-	uint32_t most = excess ? step->value : x->params->log_rate;
+	uint32_t most =
+	    excess ? gateway_excess(x->params, step) : x->params->log_rate;
 	struct nftnl_expr *expr =
 	    nftnl_expr_alloc(rate ? "limit" : "connlimit");
 

@@ -154,7 +154,7 @@ static const struct constants errors6 = {
  * invented sender is an entry. Far more than anybody needs.
  */
 #define ASKS_RATE       5000
-#define FLOWS_RATE      250
+#define FLOWS_RATE      0 /* of the ceiling, see gateway_excess() */
 #define NEIGHBOURS_RATE 10
 
 /* By name, so that it holds before any sandbox is bound. */
@@ -236,12 +236,15 @@ static const struct rule_form known6[] = {
 
 /*
  * The connection tracking table belongs to the whole host. The ceiling does
- * not count what is closed, which stays in it for two minutes: hence a rate.
+ * not count what is closed, which stays in it for two minutes: hence a rate. UDP
+ * has no such end, and all of what nobody answers is new.
  */
 static const struct rule_form admit[] = {
-	RULE(EXCESS("flowrate4", IP_SADDR, FLOWS_RATE), GOTO("refuse")),
+	RULE(IS(L4PROTO, PROTO_TCP), EXCESS("flowrate4", IP_SADDR, FLOWS_RATE),
+	    GOTO("refuse")),
 	RULE(CEILING("flows4", IP_SADDR), GOTO("refuse")),
-	RULE(EXCESS("flowrate6", IP6_SADDR, FLOWS_RATE), GOTO("refuse")),
+	RULE(IS(L4PROTO, PROTO_TCP), EXCESS("flowrate6", IP6_SADDR, FLOWS_RATE),
+	    GOTO("refuse")),
 	RULE(CEILING("flows6", IP6_SADDR), GOTO("refuse")),
 	RULE(ACCEPT),
 };
@@ -503,6 +506,14 @@ gateway_set_size(const struct gateway_params *params, enum set_size size)
 		return 16384;
 	}
 	UNREACHABLE();
+}
+
+uint32_t
+gateway_excess(const struct gateway_params *params, const struct step *step)
+{
+	if (step->value != FLOWS_RATE)
+		return step->value;
+	return params->flows_max / 16 + 1;
 }
 
 /* A pin is an element for each source of its sandbox in a family. */

@@ -82,7 +82,7 @@ enum step_kind {
 	STEP_COUNT,
 	STEP_UPDATE, /* a set counts this field by itself */
 	STEP_RATE, /* goes on within the log rate of this field */
-	STEP_EXCESS, /* goes on beyond `value` packets a second of this field */
+	STEP_EXCESS, /* goes on beyond a rate of packets of this field */
 	STEP_CEILING, /* goes on when this field has too many flows */
 	STEP_LOG,
 	STEP_GOTO,
@@ -159,5 +159,7 @@ const struct chain_form *gateway_chains(bool masquerade, size_t *ret_count);
 struct edge_config; /* lib/text/edge_text.h */
 void gateway_params_of(struct gateway_params *ret, const struct edge_config *);
 uint32_t gateway_set_size(const struct gateway_params *, enum set_size);
+/* Packets a second that a step of excess lets be. */
+uint32_t gateway_excess(const struct gateway_params *, const struct step *);
 
 #endif

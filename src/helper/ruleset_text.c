@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 
+#include "lib/addr.h"
 #include "lib/require.h"
 
 static void
@@ -28,6 +29,8 @@ print_value(FILE *out, const struct step *step)
 		fputs("::", out);
 	else if (field == FIELD_IP_SADDR)
 		fputs("0.0.0.0", out);
+	else if (field == FIELD_L4PROTO && step->value == PROTO_TCP)
+		fputs("tcp", out);
 	else if (field == FIELD_ICMPV6_TYPE && step->value == 135)
 		fputs("nd-neighbor-solicit", out);
 	else
@@ -68,7 +71,8 @@ print_dynamic(FILE *out, const struct gateway_params *params,
 		fprintf(out,
 		    " limit rate over %" PRIu32 "/second burst %" PRIu32
 		    " packets",
-		    step->value, step->value * 2);
+		    gateway_excess(params, step),
+		    gateway_excess(params, step) * 2);
 	fputs(" }", out);
 }
 
