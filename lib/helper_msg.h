@@ -23,7 +23,7 @@
 
 #include "lib/addr.h"
 
-#define HELPER_MSG_SIZE	   64
+#define HELPER_MSG_SIZE    64
 #define HELPER_MSG_MAGIC   0x776e /* "nw" on the wire */
 #define HELPER_MSG_VERSION 1
 
@@ -54,6 +54,7 @@ enum helper_notice {
 	HELPER_RESET = 128, /* our table vanished and was rebuilt empty; count
 			       is the packets that passed where known */
 	HELPER_RELOAD = 130, /* reserved: descriptors attached */
+	HELPER_REOPEN = 134, /* event files are to be opened anew */
 	HELPER_BOUND = 132 /* sandbox is bound to interface index (0: to none
 			      now); its pins and flows are gone */
 };

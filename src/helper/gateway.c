@@ -236,8 +236,8 @@ static const struct rule_form known6[] = {
 
 /*
  * The connection tracking table belongs to the whole host. The ceiling does
- * not count what is closed, which stays in it for two minutes: hence a rate. UDP
- * has no such end, and all of what nobody answers is new.
+ * not count what is closed, which stays in it for two minutes: hence a rate.
+ * UDP has no such end, and all of what nobody answers is new.
  */
 static const struct rule_form admit[] = {
 	RULE(IS(L4PROTO, PROTO_TCP), EXCESS("flowrate4", IP_SADDR, FLOWS_RATE),

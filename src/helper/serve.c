@@ -300,7 +300,7 @@ report_end(int status)
 }
 
 static int
-serve_signal(int signals, pid_t resolver)
+serve_signal(struct helper *helper, int signals, pid_t resolver)
 {
 	struct signalfd_siginfo info;
 	int status;
@@ -314,6 +314,11 @@ serve_signal(int signals, pid_t resolver)
 		return EXIT_STOPPED;
 	case SIGHUP:
 		log_warn("reload is not in this version yet: restart");
+		return GOING_ON;
+	case SIGUSR1:
+		if (helper->state != STATE_NEW)
+			helper_send(helper,
+			    &(struct helper_msg){ .op = HELPER_REOPEN });
 		return GOING_ON;
 	case SIGCHLD:
 		if (waitpid(resolver, &status, WNOHANG) != resolver)
@@ -384,7 +389,7 @@ serve_once(struct helper *helper, int signals, pid_t resolver)
 		status = serve_channel(helper);
 	if (fds[3].revents != 0 &&
 	    (status == GOING_ON || status == EXIT_RESOLVER)) {
-		int signalled = serve_signal(signals, resolver);
+		int signalled = serve_signal(helper, signals, resolver);
 
 		if (signalled != GOING_ON)
 			status = signalled;
