@@ -24,7 +24,7 @@ helper_config() {
 	cat >policies.in <<-END
 	nft: {table: namewall, masquerade: false}
 	pins: {floor: 1s, cap: 10m, grace: 10s}
-	limits: ${LIMITS:-{pins_per_sandbox: 300\}}
+	limits: ${LIMITS:-{pins_per_sandbox: 300, flows_per_sandbox: 65536\}}
 	policies:
 	  agent:
 	    allow:
