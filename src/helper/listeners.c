@@ -148,8 +148,9 @@ give_to_group(const char *path, const char *group)
 
 	if (entry == NULL)
 		log_warn("group %s: does not exist: only root can ask for the "
-			 "status",
-		    group);
+			 "status: make it (addgroup --system %s), or name "
+			 "another with \"status_group:\"",
+		    group, group);
 	else if (lchown(path, (uid_t)-1, entry->gr_gid) != 0)
 		log_warn("%s: could not be given to group %s: %s", path, group,
 		    strerror(errno));
