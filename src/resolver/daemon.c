@@ -332,6 +332,16 @@ daemon_helper_lost(struct daemon *d)
 
 /* ---- run ------------------------------------------------------------- */
 
+/* Once, though a signal and the parent's end may come together. */
+static void
+tell_stopped(struct daemon *d)
+{
+	if (d->stopped)
+		return;
+	d->stopped = true;
+	daemon_event_text(d, EVENT_STOPPED, "");
+}
+
 static void
 on_signal(uv_signal_t *handle, int number)
 {
@@ -343,7 +353,7 @@ on_signal(uv_signal_t *handle, int number)
 	}
 	daemon_wake(d);
 	log_info("daemon", "stopping");
-	daemon_event_text(d, EVENT_STOPPED, "");
+	tell_stopped(d);
 	daemon_rest(d);
 	stop(d, 0);
 }
@@ -368,5 +378,9 @@ daemon_run(struct daemon *d)
 	daemon_rest(d);
 	if (!d->helper_gone)
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT);
+	/* What never began does not end. */
+	if (d->settled_ms != 0)
+		tell_stopped(d);
+	sinks_flush(&d->sinks);
 	return d->exit_code;
 }
