@@ -424,6 +424,9 @@ vet(struct answer *answer, const struct dname *name,
 		return ANSWER_BOGUS;
 	if ((message.flags & DNS_FLAG_TC) != 0)
 		return ANSWER_TRUNCATED;
+	/* Each link walks them all: thousands would be work for the sender. */
+	if (message.answer_count + message.authority_count > ANSWER_WALK_MAX)
+		return ANSWER_BOGUS;
 	if (!follow_chain(answer, &message))
 		return ANSWER_BOGUS;
 	if (answer->rcode == DNS_RCODE_NXDOMAIN)

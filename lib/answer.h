@@ -27,6 +27,7 @@
 #define ANSWER_RECORDS_MAX 32
 #define ANSWER_DATA_MAX    1024
 #define ANSWER_LINKS_MAX   8
+#define ANSWER_WALK_MAX    512 /* records of a response; more is BOGUS */
 
 enum answer_outcome {
 	ANSWER_OK,

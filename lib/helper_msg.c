@@ -61,11 +61,10 @@ fields_of(uint8_t op)
 	case HELPER_RESET:
 		return FIELD_IFINDEX | FIELD_COUNT;
 	case HELPER_RELOAD:
+	case HELPER_REOPEN:
 		return FIELD_COUNT;
 	case HELPER_BOUND:
 		return FIELD_SANDBOX | FIELD_IFINDEX | FIELD_COUNT;
-	case HELPER_REOPEN:
-		return FIELD_COUNT;
 	default:
 		return 0;
 	}
@@ -237,10 +236,10 @@ helper_op_name(uint8_t op)
 		return "reset";
 	case HELPER_RELOAD:
 		return "reload";
-	case HELPER_BOUND:
-		return "bound";
 	case HELPER_REOPEN:
 		return "reopen";
+	case HELPER_BOUND:
+		return "bound";
 	default:
 		return "unknown";
 	}

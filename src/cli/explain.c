@@ -336,6 +336,12 @@ cmd_explain(const struct cli *cli, struct args *args)
 		complain("what is open is asked of the daemon, not of a file");
 		return CLI_USAGE;
 	}
+	if (strpbrk(name, ":/*") != NULL) {
+		complain("%s is no name that is asked for; give a name alone, "
+			 "such as github.com, or ADDRESS:PORT",
+		    name);
+		return CLI_USAGE;
+	}
 	if (cli->config != NULL)
 		return explain_by_file(cli, name, type, sandbox);
 	return explain_by_daemon(cli, name, type, sandbox);

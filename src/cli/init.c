@@ -29,7 +29,7 @@
 struct draft {
 	char interface[IF_NAMESIZE];
 	struct addr listen, source;
-	bool interface_guessed, source_guessed, example;
+	bool interface_guessed, source_guessed, upstream_public, example;
 	struct addr upstreams[UPSTREAMS_MAX];
 	size_t upstream_count;
 };
@@ -179,6 +179,7 @@ guess_upstreams(struct draft *draft)
 	draft->upstreams[0] = addr_v4((const uint8_t[]){ 9, 9, 9, 9 });
 	draft->upstreams[1] = addr_v4((const uint8_t[]){ 149, 112, 112, 112 });
 	draft->upstream_count = 2;
+	draft->upstream_public = true;
 }
 
 static void
@@ -219,6 +220,10 @@ put_address(FILE *out, const struct addr *addr)
 static void
 put_upstreams(FILE *out, const struct draft *draft)
 {
+	fputs(draft->upstream_public
+		? "# (guessed: public ones, since /etc/resolv.conf has none)\n"
+		: "# (guessed: those of /etc/resolv.conf)\n",
+	    out);
 	fputs("upstream: [", out);
 	for (size_t i = 0; i < draft->upstream_count; i++) {
 		fputs(i > 0 ? ", " : "", out);

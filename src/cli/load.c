@@ -93,7 +93,10 @@ read_config(const char *path, struct bytes *ret)
 	int error = read_file(path, ret);
 
 	if (error < 0)
-		complain("%s: %s", path, strerror(-error));
+		complain("%s: %s%s", path, strerror(-error),
+		    error == -ENOENT ? "; \"namewall init\" writes a first "
+				       "one, -c names another"
+				     : "");
 	return error;
 }
 

@@ -109,7 +109,7 @@ main(int argc, char **argv)
 		printf("namewall %s\n", PACKAGE_VERSION);
 		return CLI_OK;
 	}
-	if (args_take_flag(&args, "--help")) {
+	if (args_take_flag(&args, "--help") || args_take_flag(&args, "-h")) {
 		print_help(stdout);
 		return CLI_OK;
 	}

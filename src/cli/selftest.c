@@ -335,6 +335,29 @@ report(const struct cli *cli, const struct plan *plan)
 
 /* --- the command --- */
 
+static void
+complain_sandbox(const struct options *options, int error)
+{
+	if (options->netns != NULL)
+		complain("network namespace %s: %s; \"ip netns\" lists those "
+			 "that have a name",
+		    options->netns, strerror(-error));
+	else if (options->pid != NULL)
+		complain("process %s: %s", options->pid,
+		    error == -ENOENT ? "there is none" : strerror(-error));
+	else if (error == -ENODEV)
+		complain("there is no interface %s here; run this where the "
+			 "sandbox's interface is",
+		    options->input.interface);
+	else if (error == -ENOTUNIQ || error == -ENOENT || error == -EINVAL)
+		complain("the sandbox's network namespace cannot be found: it "
+			 "has neither a name nor a process here; name it with "
+			 "--netns NAME or --pid PID");
+	else
+		complain("the sandbox's network namespace: %s",
+		    strerror(-error));
+}
+
 static int
 open_sandbox(const struct options *options)
 {
@@ -349,11 +372,7 @@ open_sandbox(const struct options *options)
 		ns = netns_open_peer(interface);
 	if (ns >= 0)
 		return ns;
-	if (ns == -ENOTUNIQ || ns == -ENOENT || ns == -EINVAL)
-		complain("the sandbox's network namespace cannot be found; "
-			 "name it with --netns NAME or --pid PID");
-	else
-		complain("the sandbox's network namespace: %s", strerror(-ns));
+	complain_sandbox(options, ns);
 	return -1;
 }
 
@@ -364,10 +383,13 @@ run(const struct cli *cli, struct options *options)
 
 	input->sandbox = find_sandbox(input->edge, options);
 	if (input->sandbox == NULL) {
-		complain("%s: no sandbox %s; give the name of one of its %zu",
-		    cli_config(cli),
-		    options->sandbox != NULL ? options->sandbox : "was named",
-		    input->edge->sandbox_count);
+		if (options->sandbox != NULL)
+			complain("no sandbox %s in %s", options->sandbox,
+			    cli_config(cli));
+		else
+			complain("which of the %zu sandboxes in %s? Give its "
+				 "name",
+			    input->edge->sandbox_count, cli_config(cli));
 		return CLI_USAGE;
 	}
 	input->interface = options->interface;

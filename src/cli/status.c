@@ -77,7 +77,10 @@ put_daemon(const struct json *line)
 	put_value(line, "\n  ", "sandboxes");
 	put_value(line, " sandboxes, ", "policies");
 	put_value(line, " policies, ", "rules");
-	put_value(line, " rules, public suffixes of ", "public_suffixes");
+	fputs(" rules", stdout);
+	/* The list of Debian bears no version. */
+	if (*json_show(line, "public_suffixes", "") != '\0')
+		put_value(line, ", public suffixes of ", "public_suffixes");
 	put_value(line, "\n  pins ", "pins");
 	put_value(line, " of ", "pins_max");
 	put_value(line, ", cached answers ", "cache");

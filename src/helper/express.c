@@ -295,16 +295,6 @@ link_local(struct expression *x)
 }
 
 static void
-out_lo(struct expression *x)
-{
-	static const struct step out = { .fields = { FIELD_OIFNAME } };
-	static const char name[16] = "lo";
-
-	load(x, &out);
-	compare(x, NFT_CMP_EQ, name, sizeof(name));
-}
-
-static void
 ct_state(struct expression *x, const struct step *step)
 {
 	static const uint32_t nothing;
@@ -352,9 +342,12 @@ count(struct expression *x, const char *object)
 
 /* The expression that a dynamic set keeps with each element. */
 static struct nftnl_expr *
-per_element(struct expression *x, enum step_kind kind)
+per_element(struct expression *x, const struct step *step)
 {
-	bool rate = kind == STEP_RATE;
+	bool excess = step->kind == STEP_EXCESS;
+	bool rate = step->kind == STEP_RATE || excess;
+	uint32_t most =
+	    excess ? gateway_excess(x->params, step) : x->params->log_rate;
 	struct nftnl_expr *expr =
 	    nftnl_expr_alloc(rate ? "limit" : "connlimit");
 
@@ -363,13 +356,12 @@ per_element(struct expression *x, enum step_kind kind)
 		return NULL;
 	}
 	if (rate) {
-		nftnl_expr_set_u64(expr, NFTNL_EXPR_LIMIT_RATE,
-		    x->params->log_rate);
+		nftnl_expr_set_u64(expr, NFTNL_EXPR_LIMIT_RATE, most);
 		nftnl_expr_set_u64(expr, NFTNL_EXPR_LIMIT_UNIT, 1);
-		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_BURST,
-		    x->params->log_rate * 2);
+		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_BURST, most * 2);
 		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_TYPE, NFT_LIMIT_PKTS);
-		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_FLAGS, 0);
+		nftnl_expr_set_u32(expr, NFTNL_EXPR_LIMIT_FLAGS,
+		    excess ? NFT_LIMIT_F_INV : 0);
 	} else {
 		nftnl_expr_set_u32(expr, NFTNL_EXPR_CONNLIMIT_COUNT,
 		    x->params->flows_max);
@@ -395,7 +387,7 @@ dynamic(struct expression *x, const struct step *step)
 				       : NFT_DYNSET_OP_UPDATE);
 	if (step->kind == STEP_UPDATE)
 		return;
-	inner = per_element(x, step->kind);
+	inner = per_element(x, step);
 	if (inner != NULL)
 		nftnl_expr_add_expr(expr, NFTNL_EXPR_DYNSET_EXPR, inner);
 }
@@ -457,9 +449,6 @@ express_step(struct expression *x, const struct step *step)
 	case STEP_LINK_LOCAL:
 		link_local(x);
 		return;
-	case STEP_OUT_LO:
-		out_lo(x);
-		return;
 	case STEP_CT:
 	case STEP_CT_NOT:
 		ct_state(x, step);
@@ -472,6 +461,7 @@ express_step(struct expression *x, const struct step *step)
 		return;
 	case STEP_UPDATE:
 	case STEP_RATE:
+	case STEP_EXCESS:
 	case STEP_CEILING:
 		dynamic(x, step);
 		return;

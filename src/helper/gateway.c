@@ -101,6 +101,11 @@ const struct field_form gateway_fields[FIELD_COUNT] = {
 	{                                                              \
 		.kind = STEP_RATE, .name = (set), .fields = {(field) } \
 	}
+#define EXCESS(set, field, rate)                                           \
+	{                                                                  \
+		.kind = STEP_EXCESS, .name = (set), .fields = { (field) }, \
+		.value = (rate)                                            \
+	}
 #define CEILING(set, field)                                               \
 	{                                                                 \
 		.kind = STEP_CEILING, .name = (set), .fields = {(field) } \
@@ -143,6 +148,15 @@ static const struct constants errors6 = {
 	{ 1, 2, 3 }, 3
 };
 
+/*
+ * Packets a second that one sandbox may take of what all share: the queue of
+ * the listener, connection tracking, and the neighbour table, where each
+ * invented sender is an entry. Far more than anybody needs.
+ */
+#define ASKS_RATE       5000
+#define FLOWS_RATE      0 /* of the ceiling, see gateway_excess() */
+#define NEIGHBOURS_RATE 10
+
 /* By name, so that it holds before any sandbox is bound. */
 static const struct rule_form edge_in[] = {
 	RULE(IN("edge", IIFNAME), GOTO("judge")),
@@ -156,6 +170,9 @@ static const struct rule_form edge_in[] = {
 static const struct rule_form judge[] = {
 	RULE(IN("home4", IIF, IP_SADDR), GOTO("known4")),
 	RULE(IN("home6", IIF, IP6_SADDR), GOTO("known6")),
+	RULE(LINK_LOCAL, ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
+	    EXCESS("neighbours", IIFNAME, NEIGHBOURS_RATE), COUNT("noise"),
+	    DROP),
 	RULE(LINK_LOCAL, ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
 	    ACCEPT),
 	RULE(UNSPECIFIED, ON_LINK, IS(FIELD_ICMPV6_TYPE, 135), ACCEPT),
@@ -180,6 +197,8 @@ static const struct rule_form judge[] = {
  * one outside its window would kill good flows.
  */
 static const struct rule_form known4[] = {
+	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT),
+	    EXCESS("askrate4", IP_SADDR, ASKS_RATE), GOTO("refuse")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), CT(CT_NEW),
 	    CEILING("asks4", IP_SADDR), GOTO("refuse")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
@@ -196,6 +215,8 @@ static const struct rule_form known4[] = {
 };
 
 static const struct rule_form known6[] = {
+	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT),
+	    EXCESS("askrate6", IP6_SADDR, ASKS_RATE), GOTO("refuse")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), CT(CT_NEW),
 	    CEILING("asks6", IP6_SADDR), GOTO("refuse")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
@@ -213,9 +234,17 @@ static const struct rule_form known6[] = {
 	RULE(GOTO("refuse")),
 };
 
-/* The connection tracking table belongs to the whole host. */
+/*
+ * The connection tracking table belongs to the whole host. The ceiling does
+ * not count what is closed, which stays in it for two minutes: hence a rate.
+ * UDP has no such end, and all of what nobody answers is new.
+ */
 static const struct rule_form admit[] = {
+	RULE(IS(L4PROTO, PROTO_TCP), EXCESS("flowrate4", IP_SADDR, FLOWS_RATE),
+	    GOTO("refuse")),
 	RULE(CEILING("flows4", IP_SADDR), GOTO("refuse")),
+	RULE(IS(L4PROTO, PROTO_TCP), EXCESS("flowrate6", IP6_SADDR, FLOWS_RATE),
+	    GOTO("refuse")),
 	RULE(CEILING("flows6", IP6_SADDR), GOTO("refuse")),
 	RULE(ACCEPT),
 };
@@ -249,17 +278,22 @@ static const struct rule_form toward[] = {
 	RULE(COUNT("inbound"), DROP),
 };
 
-/* The resolver's user reaches upstreams and receivers of events, which are in
- * the same sets, and nothing else. */
+/*
+ * The resolver's user reaches upstreams and receivers of events, which are in
+ * the same sets, and nothing else, on this host either: a stub resolver on the
+ * loopback would be a way out. Its listeners answer, and otherwise speak to
+ * the edge alone.
+ */
 static const struct rule_form resolver_out[] = {
 	RULE(IN("resolver_uid", SKUID), GOTO("resolver")),
 };
 
 static const struct rule_form resolver[] = {
-	RULE(PLAIN(STEP_OUT_LO), ACCEPT),
 	RULE(CT(CT_ESTABLISHED), ACCEPT),
-	RULE(IN("listen4", IP_SADDR, L4PROTO, SPORT), ACCEPT),
-	RULE(IN("listen6", IP6_SADDR, L4PROTO, SPORT), ACCEPT),
+	RULE(IN("edge", OIFNAME), IN("listen4", IP_SADDR, L4PROTO, SPORT),
+	    ACCEPT),
+	RULE(IN("edge", OIFNAME), IN("listen6", IP6_SADDR, L4PROTO, SPORT),
+	    ACCEPT),
 	RULE(IN("upstream4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(IN("upstream6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(COUNT("resolver")),
@@ -378,6 +412,32 @@ static const struct set_form sets[] = {
 	{ .name = "flows6", ADDR6, .dynamic = true, .size = SIZE_SOURCES },
 	{ .name = "asks4", ADDR4, .dynamic = true, .size = SIZE_SOURCES },
 	{ .name = "asks6", ADDR6, .dynamic = true, .size = SIZE_SOURCES },
+	{ .name = "askrate4",
+	    ADDR4,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "askrate6",
+	    ADDR6,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "flowrate4",
+	    ADDR4,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "flowrate6",
+	    ADDR6,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "neighbours",
+	    .type = "ifname",
+	    .fields = { IIFNAME },
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
 	{ .name = "lograte4",
 	    ADDR4,
 	    .dynamic = true,
@@ -447,6 +507,14 @@ gateway_set_size(const struct gateway_params *params, enum set_size size)
 		return 16384;
 	}
 	UNREACHABLE();
+}
+
+uint32_t
+gateway_excess(const struct gateway_params *params, const struct step *step)
+{
+	if (step->value != FLOWS_RATE)
+		return step->value;
+	return params->flows_max / 16 + 1;
 }
 
 /* A pin is an element for each source of its sandbox in a family. */

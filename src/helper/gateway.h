@@ -76,13 +76,13 @@ enum step_kind {
 	STEP_IS, /* one field has this value */
 	STEP_ONE_OF, /* one field has one of these constants */
 	STEP_LINK_LOCAL, /* ip6 saddr fe80::/10 */
-	STEP_OUT_LO, /* oifname "lo" */
 	STEP_CT, /* one of these states */
 	STEP_CT_NOT, /* not exactly this state */
 	STEP_TCP_NOT_SYN, /* TCP that is not a lone SYN */
 	STEP_COUNT,
 	STEP_UPDATE, /* a set counts this field by itself */
 	STEP_RATE, /* goes on within the log rate of this field */
+	STEP_EXCESS, /* goes on beyond a rate of packets of this field */
 	STEP_CEILING, /* goes on when this field has too many flows */
 	STEP_LOG,
 	STEP_GOTO,
@@ -159,5 +159,7 @@ const struct chain_form *gateway_chains(bool masquerade, size_t *ret_count);
 struct edge_config; /* lib/text/edge_text.h */
 void gateway_params_of(struct gateway_params *ret, const struct edge_config *);
 uint32_t gateway_set_size(const struct gateway_params *, enum set_size);
+/* Packets a second that a step of excess lets be. */
+uint32_t gateway_excess(const struct gateway_params *, const struct step *);
 
 #endif

@@ -43,7 +43,8 @@ int handover_config(struct handover *, const char *path, const char *bytes,
 int handover_files(struct handover *, const struct edge_config *,
     const char *zones);
 /* UDP sockets in the order of `listen`, then TCP sockets likewise. */
-int handover_listeners(struct handover *, const struct settings *);
+int handover_listeners(struct handover *, const struct settings *,
+    const struct account *);
 /* Whether they could be bound now; nothing is kept. */
 int handover_try_listeners(const struct settings *);
 int handover_status(struct handover *, const struct settings *);

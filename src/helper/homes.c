@@ -123,6 +123,49 @@ see_home(const struct element *element, void *data)
 	return 0;
 }
 
+static bool
+has_address(const struct links *links, const struct addr *addr)
+{
+	for (size_t i = 0; i < links->own_count; i++)
+		if (addr_equal(&links->own[i], addr))
+			return true;
+	return links->own_overflow;
+}
+
+/* Both may come later; a word that was mistyped never does. */
+static void
+warn_missing(struct helper *helper)
+{
+	const struct settings *settings = &helper->config->settings;
+	const struct guard *guard = &helper->guard;
+	char text[ADDR_TEXT_MAX];
+
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
+		const struct edge_sandbox *sandbox = guard_sandbox(guard, i);
+
+		if (guard->sandboxes[i].ifindex != 0)
+			continue;
+		if (sandbox->interface[0] != '\0' &&
+		    links_named(&helper->links, sandbox->interface) == NULL)
+			log_warn("sandbox %s: there is no interface %s yet: "
+				 "nothing is open to it until there is",
+			    sandbox->name, sandbox->interface);
+		else
+			log_warn("sandbox %s: no interface leads to it yet",
+			    sandbox->name);
+	}
+	for (size_t i = 0; i < settings->listen_count; i++) {
+		const struct addr *addr = &settings->listen[i].addr;
+
+		if (has_address(&helper->links, addr))
+			continue;
+		addr_print(addr, text);
+		log_warn("listen %s: no interface of this host has this "
+			 "address yet: nobody can ask there until one has",
+		    text);
+	}
+}
+
 /* Without a table, or where it cannot be read, everybody is bound anew. */
 static void
 find_known(struct helper *helper)
@@ -149,10 +192,8 @@ homes_find(struct helper *helper)
 		const struct edge_sandbox *sandbox = guard_sandbox(guard, i);
 
 		guard->sandboxes[i].ifindex = home_of(helper, sandbox);
-		if (guard->sandboxes[i].ifindex == 0)
-			log_warn("sandbox %s: no interface leads to it yet",
-			    sandbox->name);
 	}
+	warn_missing(helper);
 	find_known(helper);
 }
 

@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -89,13 +90,25 @@ report_bind(const struct endpoint *endpoint, int type, int error)
 		    text, endpoint->port, how);
 }
 
+/* To netfilter a socket is for ever of the user that made it, whoever sends
+ * by it: so that the resolver's rules hold for these too. */
 static int
-open_listener(const struct endpoint *endpoint, int type)
+make_socket(int family, int type, uid_t uid)
+{
+	int fd;
+
+	(void)setfsuid(uid);
+	fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	(void)setfsuid(geteuid());
+	return handover_move(fd);
+}
+
+static int
+open_listener(const struct endpoint *endpoint, int type, uid_t uid)
 {
 	union address address;
 	socklen_t len = address_of(endpoint, &address);
-	int fd = handover_move(socket(address.any.sa_family,
-	    type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+	int fd = make_socket(address.any.sa_family, type, uid);
 
 	if (fd >= 0 && prepare(fd, endpoint->addr.family, type) &&
 	    bind(fd, &address.any, len) == 0 &&
@@ -109,13 +122,13 @@ open_listener(const struct endpoint *endpoint, int type)
 
 static int
 hand_listeners(struct handover *handover, const struct settings *settings,
-    int type)
+    int type, uid_t uid)
 {
 	const char *option =
 	    type == SOCK_STREAM ? "--listen-tcp-fd" : "--listen-fd";
 
 	for (size_t i = 0; i < settings->listen_count; i++) {
-		int fd = open_listener(&settings->listen[i], type);
+		int fd = open_listener(&settings->listen[i], type, uid);
 
 		if (fd < 0 || handover_keep(handover, fd) != 0 ||
 		    handover_arg(handover, "%s", option) != 0 ||
@@ -126,13 +139,15 @@ hand_listeners(struct handover *handover, const struct settings *settings,
 }
 
 int
-handover_listeners(struct handover *handover, const struct settings *settings)
+handover_listeners(struct handover *handover, const struct settings *settings,
+    const struct account *account)
 {
-	int status = hand_listeners(handover, settings, SOCK_DGRAM);
+	int status =
+	    hand_listeners(handover, settings, SOCK_DGRAM, account->uid);
 
 	if (status != 0)
 		return status;
-	return hand_listeners(handover, settings, SOCK_STREAM);
+	return hand_listeners(handover, settings, SOCK_STREAM, account->uid);
 }
 
 int
@@ -141,7 +156,8 @@ handover_try_listeners(const struct settings *settings)
 	static const int types[] = { SOCK_DGRAM, SOCK_STREAM };
 
 	for (size_t i = 0; i < settings->listen_count * 2u; i++) {
-		int fd = open_listener(&settings->listen[i / 2], types[i % 2]);
+		int fd = open_listener(&settings->listen[i / 2], types[i % 2],
+		    geteuid());
 
 		if (fd < 0)
 			return EXIT_ENVIRONMENT;
@@ -157,9 +173,10 @@ give_to_group(const char *path, const char *group)
 
 	if (entry == NULL)
 		log_warn("group %s: does not exist: only root can ask for the "
-			 "status",
-		    group);
-	else if (chown(path, (uid_t)-1, entry->gr_gid) != 0)
+			 "status: make it (addgroup --system %s), or name "
+			 "another with \"status_group:\"",
+		    group, group);
+	else if (lchown(path, (uid_t)-1, entry->gr_gid) != 0)
 		log_warn("%s: could not be given to group %s: %s", path, group,
 		    strerror(errno));
 }
@@ -169,14 +186,30 @@ make_parent(const char *path)
 {
 	char folder[SETTINGS_PATH_MAX];
 	char *slash;
+	mode_t mask;
 
 	snprintf(folder, sizeof(folder), "%s", path);
 	slash = strrchr(folder, '/');
 	if (slash == NULL || slash == folder)
 		return;
 	*slash = '\0';
+	mask = umask(022);
 	if (mkdir(folder, 0755) != 0 && errno != EEXIST)
 		log_warn("%s: could not be made: %s", folder, strerror(errno));
+	(void)umask(mask);
+}
+
+/* The name is made with its mode: to change it afterwards would be to trust
+ * that nobody has put a link in its place. */
+static bool
+bind_status(int fd, const struct sockaddr_un *address)
+{
+	mode_t mask = umask(0777 & ~STATUS_MODE);
+	bool bound =
+	    bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+
+	(void)umask(mask);
+	return bound;
 }
 
 int
@@ -197,9 +230,8 @@ handover_status(struct handover *handover, const struct settings *settings)
 	make_parent(path);
 	if (unlink(path) != 0 && errno != ENOENT)
 		log_warn("%s: %s", path, strerror(errno));
-	if (fd < 0 ||
-	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) != 0 ||
-	    chmod(path, STATUS_MODE) != 0 || listen(fd, STATUS_BACKLOG) != 0) {
+	if (fd < 0 || !bind_status(fd, &address) ||
+	    listen(fd, STATUS_BACKLOG) != 0) {
 		log_error("%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);

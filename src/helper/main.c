@@ -30,7 +30,7 @@
 #define EXIT_CONFIG      1
 #define EXIT_USAGE       2
 #define EXIT_ENVIRONMENT 3
-#define CONFIG_FILE      SYSCONFDIR "/namewall/namewall.yaml"
+#define CONFIG_FILE      "/etc/namewall/namewall.yaml"
 #define RESOLVER_NAME    "namewall-resolver"
 
 enum action {
@@ -119,7 +119,9 @@ read_options(int argc, char **argv, struct options *ret)
 		}
 	}
 	if (optind != argc) {
-		fprintf(stderr, "namewalld: \"%s\" is too much\n%s",
+		fprintf(stderr,
+		    "namewalld: \"%s\" is not understood here; a "
+		    "configuration is named with -c\n%s",
 		    argv[optind], usage);
 		return EXIT_USAGE;
 	}
@@ -165,7 +167,10 @@ read_config(const char *path, struct source *source)
 	int error = read_file(path, source);
 
 	if (error != 0) {
-		log_error("%s: %s", path, strerror(-error));
+		log_error("%s: %s%s", path, strerror(-error),
+		    error == -ENOENT ? "; -c says where it is, and \"namewall "
+				       "init\" writes a first one"
+				     : "");
 		return EXIT_ENVIRONMENT;
 	}
 	error = yaml_tree_read(path, source->bytes, source->size, &root,
@@ -251,7 +256,7 @@ collect(struct handover *handover, const struct options *options,
 		status =
 		    handover_files(handover, source->config, options->zones);
 	if (status == 0)
-		status = handover_listeners(handover, settings);
+		status = handover_listeners(handover, settings, account);
 	if (status == 0)
 		status = handover_status(handover, settings);
 	if (status == 0)

@@ -25,10 +25,12 @@
 #define EVENTS_MODE      0750
 #define FILE_MODE        0640
 
+/* One folder is made, those above it are not. */
 static int
-fail(const char *path)
+fail(const char *key, const char *path)
 {
-	log_error("%s: %s", path, strerror(errno));
+	log_error("%s: %s: %s%s", key, path, strerror(errno),
+	    errno == ENOENT ? ": make the folder above it first" : "");
 	return EXIT_ENVIRONMENT;
 }
 
@@ -46,18 +48,18 @@ open_state(const char *path, const struct account *account, int *ret_fd)
 	int fd;
 
 	if (mkdir(path, STATE_MODE) != 0 && errno != EEXIST)
-		return fail(path);
+		return fail("state_dir", path);
 	fd = handover_move(
 	    open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (fd < 0)
-		return fail(path);
+		return fail("state_dir", path);
 	if (fstat(fd, &found) != 0)
 		goto failed;
 	if (found.st_uid != account->uid) {
 		if (!may_give(&found)) {
-			log_error("%s: belongs to another user, or everybody "
-				  "may write there: name a folder of its own "
-				  "with \"state_dir:\"",
+			log_error("state_dir: %s: belongs to another user, or "
+				  "everybody may write there: name a folder of "
+				  "its own",
 			    path);
 			close(fd);
 			return EXIT_ENVIRONMENT;
@@ -70,7 +72,7 @@ open_state(const char *path, const struct account *account, int *ret_fd)
 	return 0;
 failed:
 	close(fd);
-	return fail(path);
+	return fail("state_dir", path);
 }
 
 /* A folder that is new belongs to the user; one that is there stays as it
@@ -80,6 +82,7 @@ make_folder(const char *path, const struct account *account)
 {
 	char folder[SETTINGS_PATH_MAX];
 	char *slash;
+	int fd, error;
 
 	snprintf(folder, sizeof(folder), "%s", path);
 	slash = strrchr(folder, '/');
@@ -87,9 +90,13 @@ make_folder(const char *path, const struct account *account)
 		return 0;
 	*slash = '\0';
 	if (mkdir(folder, EVENTS_MODE) != 0)
-		return errno == EEXIST ? 0 : fail(folder);
-	return lchown(folder, account->uid, account->gid) == 0 ? 0
-							       : fail(folder);
+		return errno == EEXIST ? 0 : fail("events", folder);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return fail("events", folder);
+	error = fchown(fd, account->uid, account->gid);
+	close(fd);
+	return error == 0 ? 0 : fail("events", folder);
 }
 
 static int
@@ -100,10 +107,10 @@ make_file(const char *path, const struct account *account)
 	int error;
 
 	if (fd < 0)
-		return errno == EEXIST ? 0 : fail(path);
+		return errno == EEXIST ? 0 : fail("events", path);
 	error = fchown(fd, account->uid, account->gid);
 	close(fd);
-	return error == 0 ? 0 : fail(path);
+	return error == 0 ? 0 : fail("events", path);
 }
 
 int

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 
+#include "lib/addr.h"
 #include "lib/require.h"
 
 static void
@@ -28,6 +29,8 @@ print_value(FILE *out, const struct step *step)
 		fputs("::", out);
 	else if (field == FIELD_IP_SADDR)
 		fputs("0.0.0.0", out);
+	else if (field == FIELD_L4PROTO && step->value == PROTO_TCP)
+		fputs("tcp", out);
 	else if (field == FIELD_ICMPV6_TYPE && step->value == 135)
 		fputs("nd-neighbor-solicit", out);
 	else
@@ -64,6 +67,12 @@ print_dynamic(FILE *out, const struct gateway_params *params,
 		fprintf(out,
 		    " limit rate %" PRIu32 "/second burst %" PRIu32 " packets",
 		    params->log_rate, params->log_rate * 2);
+	if (step->kind == STEP_EXCESS)
+		fprintf(out,
+		    " limit rate over %" PRIu32 "/second burst %" PRIu32
+		    " packets",
+		    gateway_excess(params, step),
+		    gateway_excess(params, step) * 2);
 	fputs(" }", out);
 }
 
@@ -114,9 +123,6 @@ print_step(FILE *out, const struct gateway_params *params,
 	case STEP_LINK_LOCAL:
 		fputs("ip6 saddr fe80::/10", out);
 		return;
-	case STEP_OUT_LO:
-		fputs("oifname \"lo\"", out);
-		return;
 	case STEP_CT:
 	case STEP_CT_NOT:
 		fprintf(out, "ct state %s%s",
@@ -127,6 +133,7 @@ print_step(FILE *out, const struct gateway_params *params,
 		return;
 	case STEP_UPDATE:
 	case STEP_RATE:
+	case STEP_EXCESS:
 	case STEP_CEILING:
 		print_dynamic(out, params, step);
 		return;

@@ -317,8 +317,9 @@ serve_signal(struct helper *helper, int signals, pid_t resolver)
 		return GOING_ON;
 	case SIGUSR1:
 		/* The resolver is another user's, and may not be signalled. */
-		helper_send(helper,
-		    &(struct helper_msg){ .op = HELPER_REOPEN });
+		if (helper->state != STATE_NEW)
+			helper_send(helper,
+			    &(struct helper_msg){ .op = HELPER_REOPEN });
 		return helper->broken ? EXIT_RESOLVER : GOING_ON;
 	case SIGCHLD:
 		if (waitpid(resolver, &status, WNOHANG) != resolver)

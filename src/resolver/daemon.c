@@ -216,7 +216,7 @@ daemon_welcome(struct daemon *d, int status, uint64_t sandboxes)
 	uint32_t count = 0;
 
 	if (status != 0 || sandboxes != d->sandbox_count) {
-		log_error("daemon",
+		log_error("start",
 		    "parent and resolver disagree: it has %" PRIu64
 		    " sandboxes (status %d), this has %" PRIu32,
 		    sandboxes, status, d->sandbox_count);
@@ -233,7 +233,7 @@ daemon_welcome(struct daemon *d, int status, uint64_t sandboxes)
 	if (d->state.torn > 0)
 		log_warn("state", "%" PRIu64 " records were not whole",
 		    d->state.torn);
-	log_info("daemon", "%" PRIu32 " pins on record, %" PRIu32 " sandboxes",
+	log_info("start", "%" PRIu32 " pins on record, %" PRIu32 " sandboxes",
 	    count, d->sandbox_count);
 	engine_recalled(&d->engine, d->now_ms);
 	daemon_pump(d);
@@ -247,7 +247,7 @@ daemon_settled(struct daemon *d, int status, uint64_t abilities)
 	engine_settled(&d->engine, status, d->now_ms);
 	daemon_pump(d);
 	if (status != 0) {
-		log_error("daemon", "the parent could not settle: %s",
+		log_error("start", "the parent could not settle: %s",
 		    strerror(-status));
 		stop(d, 1);
 		return;
@@ -258,7 +258,7 @@ daemon_settled(struct daemon *d, int status, uint64_t abilities)
 		    strerror(-r));
 	d->settled_ms = d->now_ms;
 	d->abilities = abilities;
-	log_info("daemon", "answering");
+	log_info("start", "answering");
 	daemon_event_text(d, EVENT_STARTED, "");
 }
 
@@ -355,6 +355,16 @@ daemon_helper_lost(struct daemon *d)
 
 /* ---- run ------------------------------------------------------------- */
 
+/* Once, though a signal and the parent's end may come together. */
+static void
+tell_stopped(struct daemon *d)
+{
+	if (d->stopped)
+		return;
+	d->stopped = true;
+	daemon_event_text(d, EVENT_STOPPED, "");
+}
+
 static void
 on_signal(uv_signal_t *handle, int number)
 {
@@ -365,8 +375,8 @@ on_signal(uv_signal_t *handle, int number)
 		return;
 	}
 	daemon_wake(d);
-	log_info("daemon", "stopping");
-	daemon_event_text(d, EVENT_STOPPED, "");
+	log_info("stop", "told by a signal");
+	tell_stopped(d);
 	daemon_rest(d);
 	stop(d, 0);
 }
@@ -391,5 +401,9 @@ daemon_run(struct daemon *d)
 	daemon_rest(d);
 	if (!d->helper_gone)
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT);
+	/* What never began does not end. */
+	if (d->settled_ms != 0)
+		tell_stopped(d);
+	sinks_flush(&d->sinks);
 	return d->exit_code;
 }

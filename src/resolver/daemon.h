@@ -84,6 +84,7 @@ struct daemon {
 	uint64_t abilities; /* enum helper_ability bits, once settled */
 	bool loop_open;
 	bool helper_gone, helper_gone_told;
+	bool stopped; /* and its event is written */
 	int exit_code;
 	char boot_id[STATE_BOOT_ID_MAX];
 	char host_name[256];

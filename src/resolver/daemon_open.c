@@ -176,7 +176,7 @@ daemon_open(struct daemon *d, struct config *config,
 	if (r == 0)
 		r = open_ends(d, fds);
 	if (r != 0) {
-		log_error("daemon", "cannot start: %s", strerror(-r));
+		log_error("start", "cannot start: %s", strerror(-r));
 		return r;
 	}
 	daemon_event_text(d, EVENT_CONFIG_LOADED, config->edge->settings.file);

@@ -98,6 +98,16 @@ lose(struct helper_client *h, const char *what, const char *reason)
 	daemon_helper_lost(h->daemon);
 }
 
+/* How the parent says that it stops; or it is dead, which is no different. */
+static void
+hang_up(struct helper_client *h)
+{
+	h->lost = true;
+	h->count = 0;
+	log_info("helper", "the parent hung up: stopping");
+	daemon_helper_lost(h->daemon);
+}
+
 void
 helper_request(struct helper_client *h, const struct effect *effect)
 {
@@ -316,7 +326,7 @@ receive(struct helper_client *h)
 	}
 	for (int i = 0; i < n && !h->lost; i++) {
 		if (mmsg[i].msg_len == 0) {
-			lose(h, "the parent is gone", "end of file");
+			hang_up(h);
 			return;
 		}
 		on_message(h, wire[i], mmsg[i].msg_len);

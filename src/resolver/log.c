@@ -25,13 +25,18 @@ log_set_level(enum log_level level)
 static void __attribute__((format(printf, 3, 0))) put_line(enum log_level level,
     const char *component, const char *format, va_list args)
 {
+	static const char *const words[] = { [LOG_LEVEL_ERROR] = "error: ",
+		[LOG_LEVEL_WARN] = "warning: ",
+		[LOG_LEVEL_INFO] = "",
+		[LOG_LEVEL_DEBUG] = "" };
 	char line[LOG_LINE_MAX];
 	size_t len;
 	int n;
 
 	if (level > level_max)
 		return;
-	n = snprintf(line, sizeof(line), "%s: ", component);
+	n = snprintf(line, sizeof(line),
+	    "namewall-resolver: %s%s: ", words[level], component);
 	len = n > 0 && (size_t)n < sizeof(line) ? (size_t)n : 0;
 	n = vsnprintf(line + len, sizeof(line) - len, format, args);
 	if (n > 0)

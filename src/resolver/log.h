@@ -3,7 +3,8 @@
  * log - the operator log: about this program's health, never about what
  * sandboxes did (those are events).
  *
- * One line to standard error, `component: what happened: reason`. A failure
+ * One line to standard error, `namewall-resolver: component: what happened:
+ * reason`, with the word `error` or `warning` before the component. A failure
  * is logged once, by the function that handles it. May be called from any
  * thread. Octets that could start a line or move a terminal's cursor are
  * replaced.

@@ -6,6 +6,9 @@
   probe.py udp ADDRESS PORT COUNT     datagrams; prints errors that came back
   probe.py ping ADDRESS COUNT         echo requests over a raw socket
   probe.py neighbour ADDRESS COUNT    neighbour discovery, sent to anybody
+  probe.py crowd ADDRESS COUNT        solicitations from invented senders
+  probe.py flood ADDRESS PORT SECONDS questions for listed.example
+  probe.py churn ADDRESS PORT SECONDS connections, closed at once
   probe.py ports ADDRESS PORT COUNT   a datagram from each of many ports
   probe.py vary SERVER ZONE           one name a variant of the question
   probe.py asks FILE                  what a capture says went upstream
@@ -79,6 +82,54 @@ def neighbour(address, count):
         s.sendto(struct.pack("!BBHI", 135 + i % 2, 0, 0, 0) + target +
                  b"payload" * 8, (address, 0))
     print(f"sent {count}")
+
+
+def crowd(address, count):
+    s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    to = socket.inet_pton(socket.AF_INET6, address)
+    for i in range(count):
+        source = socket.inet_pton(socket.AF_INET6, f"fe80::7:{i:x}")
+        body = (struct.pack("!BBHI", 135, 0, 0, 0) + to +
+                struct.pack("!BBHI", 1, 1, 0x0200, i))
+        pseudo = source + to + struct.pack("!II", len(body), 58)
+        body = body[:2] + struct.pack("!H", checksum(pseudo + body)) + body[4:]
+        s.sendto(struct.pack("!IHBB", 6 << 28, len(body), 58, 255) +
+                 source + to + body, (address, 0))
+    print(f"sent {count}")
+
+
+def flood(address, port, seconds):
+    """As fast as it goes; answers are not waited for."""
+    s = socket.socket(family(address), socket.SOCK_DGRAM)
+    s.connect((address, port))
+    question = (struct.pack("!HHHHHH", 7, 0x100, 1, 0, 0, 0) +
+                b"\x06listed\x07example\0" + struct.pack("!HH", 1, 1))
+    sent = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            s.send(question)
+            sent += 1
+        except OSError:
+            pass
+    print(f"sent {sent}")
+
+
+def churn(address, port, seconds):
+    made = 0
+    tried = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        s = socket.socket(family(address), socket.SOCK_STREAM)
+        s.settimeout(0.2)
+        tried += 1
+        try:
+            s.connect((address, port))
+            made += 1
+        except OSError:
+            pass
+        s.close()
+    print(f"tried {tried} made {made}")
 
 
 def ports(address, port, count):
@@ -317,7 +368,7 @@ def main():
     verb, words = sys.argv[1], sys.argv[2:]
     if verb in ("vary", "asks"):
         globals()[verb](*words)
-    elif verb in ("ping", "neighbour"):
+    elif verb in ("ping", "neighbour", "crowd"):
         globals()[verb](words[0], int(words[1]))
     else:
         globals()[verb](words[0], int(words[1]), int(words[2]))

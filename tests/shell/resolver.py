@@ -335,6 +335,8 @@ def test_helper_refuses(dir, up1, up2, corp):
           response.answer, response)
     r.helper.close()
     r.stop(code=1)
+    check("an end by hanging up is an event too",
+          (dir / "events.jsonl").read_text().count('"stopped"') == 1)
 
 
 def test_upstream(dir, up1, up2, corp):

@@ -41,6 +41,7 @@ static const struct shape shapes[] = {
 	{ HELPER_SETTLE + 1, .status = true, .count = true },
 	{ HELPER_RESET, .ifindex = true, .count = true },
 	{ HELPER_RELOAD, .count = true },
+	{ HELPER_REOPEN, .count = true },
 	{ HELPER_BOUND, .sandbox = true, .ifindex = true, .count = true },
 	{ HELPER_REOPEN, .count = true },
 };
