@@ -127,14 +127,13 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("frames");
-	TCase *all = tcase_create("all");
+	TCase *all;
+	Suite *suite = unit_suite("frames", &all);
 
 	tcase_add_test(all, comes_whole_however_it_is_cut);
 	tcase_add_test(all, a_piece_is_no_message);
 	tcase_add_test(all, what_cannot_be_a_question_ends_it);
 	tcase_add_test_raise_signal(all,
 	    does_not_take_more_than_there_is_room_for, SIGABRT);
-	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
