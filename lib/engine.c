@@ -32,17 +32,6 @@ enum fate {
 static void pin(struct engine *, uint64_t id, struct query *);
 static void reply(struct engine *, uint64_t id, struct query *);
 
-/* A grace that the cap has no room for is cut, so that there is something
- * left to tell: two seconds, of which one may pass until it is told. */
-static void
-fit_grace(struct engine_settings *set)
-{
-	uint32_t most_ms = set->pin_cap_ms > 2000 ? set->pin_cap_ms - 2000 : 0;
-
-	if (set->pin_grace_ms > most_ms)
-		set->pin_grace_ms = most_ms;
-}
-
 int
 engine_init(struct engine *e, const struct engine_limits *limits,
     struct arena *arena, const uint8_t seed[32])
@@ -51,7 +40,7 @@ engine_init(struct engine *e, const struct engine_limits *limits,
 
 	memset(e, 0, sizeof(*e));
 	e->limits = *limits;
-	fit_grace(&e->limits.settings);
+	engine_set_settings(e, &limits->settings);
 	e->settling = true;
 	rng_init(&e->rng, seed);
 	rng_bytes(&e->rng, secret, sizeof(secret));
@@ -80,17 +69,6 @@ engine_enter(struct engine *e, uint64_t now_ms)
 	REQUIRE(now_ms >= e->now_ms);
 	REQUIRE(is_drained(e));
 	e->now_ms = now_ms;
-}
-
-void
-engine_set_policy(struct engine *e, const struct policy *policy,
-    uint64_t now_ms)
-{
-	engine_enter(e, now_ms);
-	e->policy = policy;
-	e->policy_generation++;
-	cache_drop(&e->cache, 0);
-	engine_pins_rejudge(e);
 }
 
 /*
@@ -675,19 +653,4 @@ engine_next_effect(struct engine *e, struct effect *ret_effect)
 		if (!step(e))
 			return false;
 	return true;
-}
-
-struct verdict
-engine_explain(const struct policy *policy, uint32_t sandbox,
-    const struct dname *name, uint16_t type)
-{
-	struct question question = {
-		.name = *name,
-		.type = type,
-		.class = DNS_CLASS_IN,
-		.has_header = true,
-		.has_name = true,
-	};
-
-	return policy_match(policy, sandbox, &question);
 }

@@ -106,9 +106,12 @@ struct engine {
  * touches nothing else. */
 int engine_init(struct engine *, const struct engine_limits *, struct arena *,
     const uint8_t seed[32]);
-/* Swaps the policy in; what it no longer grants is revoked as effects are
- * pulled, cached answers are dropped, the rest is left alone. */
+/* Swaps the policy in, while the one before is still there; what it no longer
+ * grants is revoked as effects are pulled, cached answers are dropped, the
+ * rest is left alone. */
 void engine_set_policy(struct engine *, const struct policy *, uint64_t now_ms);
+/* Settings of a reload, for what is decided from now on. */
+void engine_set_settings(struct engine *, const struct engine_settings *);
 
 /*
  * Start, after the first engine_set_policy(). For each record of the state:

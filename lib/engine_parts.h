@@ -3,8 +3,9 @@
  * engine_parts - what engine.c leaves to its other halves, and what they
  * share. Private to the engine.
  *
- * engine_local.c: answers that need no upstream. engine_hold.c: the addresses
- * of one answer against the ledger. engine_events.c: what is told about it.
+ * engine_policy.c: what is decided by. engine_local.c: answers that need no
+ * upstream. engine_hold.c: the addresses of one answer against the ledger.
+ * engine_events.c: what is told about it.
  * engine_pins.c: pins when nobody asks; engine_packets.c: packets that were
  * rejected and flows that ended. These two also define the engine_…()
  * functions of engine.h for their inputs.

@@ -32,6 +32,7 @@ fields_of(uint8_t op)
 {
 	switch (op) {
 	case HELPER_HELLO:
+	case HELPER_PARSED:
 		return FIELD_ID | FIELD_COUNT;
 	case HELPER_PIN:
 		return ELEMENT | FIELD_LIFETIME | FIELD_LIFE;
@@ -46,6 +47,8 @@ fields_of(uint8_t op)
 	case HELPER_STATS:
 		return SANDBOX;
 	case HELPER_SETTLE:
+	case HELPER_ASK_RELOAD:
+	case HELPER_SWITCHED:
 		return FIELD_ID;
 	case HELPER_HELLO + 1:
 	case HELPER_PIN + 1:
@@ -57,11 +60,16 @@ fields_of(uint8_t op)
 	case HELPER_RELEASE + 1:
 	case HELPER_STATS + 1:
 	case HELPER_SETTLE + 1:
+	case HELPER_ASK_RELOAD + 1:
+	case HELPER_PARSED + 1:
+	case HELPER_SWITCHED + 1:
 		return RESPONSE;
 	case HELPER_RESET:
 		return FIELD_IFINDEX | FIELD_COUNT;
 	case HELPER_RELOAD:
+		return FIELD_IFINDEX | FIELD_COUNT;
 	case HELPER_REOPEN:
+	case HELPER_REFUSED:
 		return FIELD_COUNT;
 	case HELPER_BOUND:
 		return FIELD_SANDBOX | FIELD_IFINDEX | FIELD_COUNT;
@@ -232,6 +240,12 @@ helper_op_name(uint8_t op)
 		return "recall";
 	case HELPER_SETTLE:
 		return "settle";
+	case HELPER_ASK_RELOAD:
+		return "ask-reload";
+	case HELPER_PARSED:
+		return "parsed";
+	case HELPER_SWITCHED:
+		return "switched";
 	case HELPER_RESET:
 		return "reset";
 	case HELPER_RELOAD:
@@ -240,6 +254,8 @@ helper_op_name(uint8_t op)
 		return "reopen";
 	case HELPER_BOUND:
 		return "bound";
+	case HELPER_REFUSED:
+		return "refused";
 	default:
 		return "unknown";
 	}

@@ -7,7 +7,8 @@
  *   2  1 version          8  4 request: sandbox; else: status, 0 or -errno
  *   3  1 op              12  4 request: lifetime, ms
  *  16  1 family 4 or 6   17  1 protocol          18 2 port
- *  20 16 address         36  4 interface index; RESET: window, ms
+ *  20 16 address         36  4 interface index; RESET: window, ms;
+ *                               RELOAD: number of the first descriptor
  *  40  8 count (notices, STATS)                  48 16 zero, checked
  *
  * Requests are even, their responses op + 1, notices 128 and up. No strings,
@@ -42,9 +43,15 @@ enum helper_op {
 	HELPER_RECALL = 22, /* start only: this record explains an element
 			       (lifetime left > 0) or flows of a lapsed one
 			       (lifetime 0) */
-	HELPER_SETTLE = 24 /* ends the start: what was not recalled goes, with
+	HELPER_SETTLE = 24, /* ends the start: what was not recalled goes, with
 			      its flows; then READY=1. The response's count
 			      has enum helper_ability bits */
+	HELPER_ASK_RELOAD = 26, /* somebody who may has asked for a reload */
+	HELPER_PARSED = 28, /* what RELOAD brought was read: count 1, or 0: it
+			       is refused. The response to 1 says "switch", or
+			       why the parent cannot */
+	HELPER_SWITCHED = 30 /* the new policy holds, what it does not grant
+				was revoked before this */
 };
 
 /* What this kernel and host gave us, for `status`. */
@@ -55,10 +62,13 @@ enum helper_ability {
 enum helper_notice {
 	HELPER_RESET = 128, /* our table vanished and was rebuilt empty; count
 			       is the packets that passed where known */
-	HELPER_RELOAD = 130, /* reserved: descriptors attached */
+	HELPER_RELOAD = 130, /* descriptors attached; count of all, interface
+				index: the number of the first one here */
 	HELPER_REOPEN = 134, /* event files were rotated: SIGUSR1 came */
-	HELPER_BOUND = 132 /* sandbox is bound to interface index (0: to none
+	HELPER_BOUND = 132, /* sandbox is bound to interface index (0: to none
 			      now); its pins and flows are gone */
+	HELPER_REFUSED = 136 /* no reload, for the reason that is the text of
+				the descriptor attached */
 };
 
 /* A request or, with notice set, a notice; status is used by responses. */

@@ -574,6 +574,8 @@ policy_sandbox_by_name(const struct policy *policy, const char *name)
 {
 	uint32_t i;
 
+	if (name[0] == '\0')
+		return 0;
 	for (i = 0; i < policy->sandbox_count; i++) {
 		if (policy_text_equal(policy->sandboxes[i].name, name))
 			return i + 1;
@@ -596,7 +598,8 @@ const struct policy_sandbox *
 policy_sandbox(const struct policy *policy, uint32_t number)
 {
 	REQUIRE(policy->sealed);
-	if (number == 0 || number > policy->sandbox_count)
+	if (number == 0 || number > policy->sandbox_count ||
+	    policy->sandboxes[number - 1].name[0] == '\0')
 		return NULL;
 	return &policy->sandboxes[number - 1];
 }

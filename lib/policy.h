@@ -10,7 +10,8 @@
  * one covers it.
  *
  * Sandboxes are numbered from 1 in the order in which they were added; 0 is
- * nobody.
+ * nobody. One without a name and without a source is a hole: a number that
+ * nobody has now.
  */
 #ifndef LIB_POLICY_H
 #define LIB_POLICY_H
@@ -158,7 +159,7 @@ uint32_t policy_nearest(const struct policy *, uint32_t sandbox,
 uint32_t policy_sandbox_by_name(const struct policy *, const char *name);
 uint32_t policy_sandbox_by_source(const struct policy *, const struct addr *);
 const struct policy_sandbox *policy_sandbox(const struct policy *,
-    uint32_t sandbox); /* NULL: nobody */
+    uint32_t sandbox); /* NULL: nobody, or a hole */
 /* "*.example.com" and the like into buf of DNAME_TEXT_MAX octets. */
 size_t policy_rule_print(enum rule_kind, const struct dname *, char *buf);
 

@@ -304,14 +304,13 @@ build(struct builder *b)
 }
 
 int
-config_read(struct config **ret, const char *file, const char *bytes,
-    size_t size, const struct text_file *files, size_t file_count,
-    const uint8_t secret[16], struct text_error *ret_error)
+config_reread(struct config **ret, const struct config_source *source,
+    struct text_error *ret_error)
 {
-	struct builder b = { .input = { .file = file,
-				 .files = files,
-				 .file_count = file_count },
-		.secret = secret,
+	struct builder b = { .input = { .file = source->file,
+				 .files = source->files,
+				 .file_count = source->file_count },
+		.secret = source->secret,
 		.error = ret_error };
 	struct yaml_node *root = NULL;
 	int r;
@@ -319,9 +318,14 @@ config_read(struct config **ret, const char *file, const char *bytes,
 	b.config = calloc(1, sizeof(*b.config));
 	if (b.config == NULL)
 		return -ENOMEM;
-	r = yaml_tree_read(file, bytes, size, &root, ret_error);
+	r = yaml_tree_read(source->file, source->bytes, source->size, &root,
+	    ret_error);
 	if (r == 0)
-		r = edge_config_read(&b.config->edge, file, root, ret_error);
+		r = edge_config_read(&b.config->edge, source->file, root,
+		    ret_error);
+	if (r == 0 && source->before != NULL)
+		r = edge_follow(b.config->edge, source->before, source->file,
+		    root, ret_error);
 	b.input.root = root;
 	b.input.edge = b.config->edge;
 	if (r == 0)
@@ -335,6 +339,21 @@ config_read(struct config **ret, const char *file, const char *bytes,
 	}
 	*ret = b.config;
 	return 0;
+}
+
+int
+config_read(struct config **ret, const char *file, const char *bytes,
+    size_t size, const struct text_file *files, size_t file_count,
+    const uint8_t secret[16], struct text_error *ret_error)
+{
+	const struct config_source source = { .file = file,
+		.bytes = bytes,
+		.size = size,
+		.files = files,
+		.file_count = file_count,
+		.secret = secret };
+
+	return config_reread(ret, &source, ret_error);
 }
 
 void

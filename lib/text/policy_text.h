@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "lib/policy.h"
+#include "lib/text/edge_follow.h"
 #include "lib/text/edge_text.h"
 #include "lib/text/name_text.h"
 
@@ -45,6 +46,20 @@ struct config {
 int config_read(struct config **ret, const char *file, const char *bytes,
     size_t size, const struct text_file *files, size_t file_count,
     const uint8_t secret[16], struct text_error *ret_error);
+
+struct config_source {
+	const char *file;
+	const char *bytes;
+	size_t size;
+	const struct text_file *files;
+	size_t file_count;
+	const uint8_t *secret; /* 16 octets */
+	const struct edge_before *before; /* of a reload; NULL: a start */
+};
+
+/* The same, and after what holds now: see edge_follow(). */
+int config_reread(struct config **ret, const struct config_source *,
+    struct text_error *ret_error);
 void config_free(struct config *);
 
 #endif
