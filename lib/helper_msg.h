@@ -27,6 +27,7 @@
 #define HELPER_MSG_SIZE    64
 #define HELPER_MSG_MAGIC   0x776e /* "nw" on the wire */
 #define HELPER_MSG_VERSION 1
+#define HELPER_FDS_MAX	   16 /* attached to one notice */
 
 enum helper_op {
 	HELPER_HELLO = 2, /* once, first; the response's count is the number

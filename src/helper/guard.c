@@ -30,6 +30,14 @@
  * made that address known to the sandbox.
  *
  * SETTLE closes what was not recalled.
+ *
+ * ASK_RELOAD makes this program read the operator's file again, which says
+ * what it says; no more often than it can be read. PARSED and SWITCHED only
+ * end what this program began. Between the two, what the file grants now and
+ * what it granted before are both granted: the sender had the one until now
+ * and will have the other, and a pin that it asked for under the one must not
+ * be refused for coming a moment later. What only the old one grants is
+ * revoked by the sender before SWITCHED; what it kept is closed then.
  */
 #include "config.h"
 
@@ -57,6 +65,7 @@ collect_sources(struct guard *guard)
 {
 	const struct edge_config *config = guard->config;
 
+	guard->source_count = 0;
 	for (size_t i = 0; i < config->sandbox_count; i++) {
 		const struct edge_sandbox *sandbox = &config->sandboxes[i];
 
@@ -76,15 +85,16 @@ guard_init(struct guard *ret, const struct edge_config *config, uint64_t seed)
 		.config = config,
 		.ranges = config->settings.protected_ranges,
 		.sandbox_count = (uint32_t)config->sandbox_count,
+		.numbers_max = edge_numbers_max(config),
 	};
-	size_t count = config->sandbox_count + 1;
+	size_t count = (size_t)guard.numbers_max + 1;
 
 	guard.sandboxes = calloc(count, sizeof(*guard.sandboxes));
 	guard.sources =
 	    calloc(count * EDGE_SOURCES_MAX, sizeof(*guard.sources));
 	if (guard.sandboxes == NULL || guard.sources == NULL ||
 	    held_init(&guard.held, config->settings.limits.pins,
-		guard.sandbox_count, seed) != 0) {
+		guard.numbers_max, seed) != 0) {
 		guard_free(&guard);
 		return -ENOMEM;
 	}
@@ -104,13 +114,10 @@ guard_free(struct guard *guard)
 }
 
 /* A listener counts as the host's own, its address may come later. */
-void
-guard_set_own(struct guard *guard, const struct addr *own, size_t count,
-    bool overflow)
+static void
+set_own(struct protected_ranges *ranges, const struct settings *settings,
+    const struct addr *own, size_t count, bool overflow)
 {
-	const struct settings *settings = &guard->config->settings;
-	struct protected_ranges *ranges = &guard->ranges;
-
 	static_assert(SETTINGS_LISTEN_MAX < PROTECTED_OWN_MAX,
 	    "listeners must fit among the own addresses");
 	ranges->own_count = 0;
@@ -126,11 +133,58 @@ guard_set_own(struct guard *guard, const struct addr *own, size_t count,
 	ranges->own_overflow = overflow;
 }
 
+void
+guard_set_own(struct guard *guard, const struct addr *own, size_t count,
+    bool overflow)
+{
+	set_own(&guard->ranges, &guard->config->settings, own, count, overflow);
+	if (guard->next != NULL)
+		set_own(&guard->next_ranges, &guard->next->settings, own, count,
+		    overflow);
+}
+
+static void
+copy_own(struct protected_ranges *to, const struct protected_ranges *from)
+{
+	memcpy(to->own, from->own, sizeof(to->own));
+	to->own_count = from->own_count;
+	to->own_overflow = from->own_overflow;
+}
+
+void
+guard_widen(struct guard *guard, const struct edge_config *next)
+{
+	REQUIRE(guard->next == NULL);
+	REQUIRE(next->sandbox_count <= guard->numbers_max);
+	guard->next = next;
+	guard->next_ranges = next->settings.protected_ranges;
+	/* Listeners are the same, since they need a restart to change. */
+	copy_own(&guard->next_ranges, &guard->ranges);
+}
+
+void
+guard_narrow(struct guard *guard)
+{
+	REQUIRE(guard->next != NULL);
+	guard->config = guard->next;
+	guard->ranges = guard->next_ranges;
+	guard->next = NULL;
+	guard->sandbox_count = (uint32_t)guard->config->sandbox_count;
+	collect_sources(guard);
+}
+
 const struct edge_sandbox *
 guard_sandbox(const struct guard *guard, uint32_t sandbox)
 {
 	REQUIRE(sandbox > 0 && sandbox <= guard->sandbox_count);
 	return &guard->config->sandboxes[sandbox - 1];
+}
+
+bool
+guard_exists(const struct guard *guard, uint32_t sandbox)
+{
+	return sandbox > 0 && sandbox <= guard->sandbox_count &&
+	    edge_sandbox_exists(guard_sandbox(guard, sandbox));
 }
 
 uint32_t
@@ -187,9 +241,7 @@ names_service(const struct edge_policy *policy, struct service service)
 int
 guard_flush(const struct guard *guard, const struct helper_msg *msg)
 {
-	return msg->sandbox > 0 && msg->sandbox <= guard->sandbox_count
-	    ? 0
-	    : -ENOENT;
+	return guard_exists(guard, msg->sandbox) ? 0 : -ENOENT;
 }
 
 /* Closing needs no more than that the element could be there at all. */
@@ -204,29 +256,75 @@ guard_element(const struct guard *guard, const struct helper_msg *msg)
 	return error;
 }
 
-/* What PIN and RECALL have in common. */
+/* Whether a configuration opens an element to the sandbox that has the number
+ * in it. */
+static int
+opens(const struct edge_config *config, const struct protected_ranges *ranges,
+    uint32_t number, const struct addr *addr, struct service service)
+{
+	const struct edge_sandbox *sandbox;
+	const struct edge_policy *policy;
+
+	if (number == 0 || number > config->sandbox_count)
+		return -ENOENT;
+	sandbox = &config->sandboxes[number - 1];
+	if (!edge_sandbox_exists(sandbox))
+		return -ENOENT;
+	policy = &config->policies[sandbox->policy];
+	if (!names_service(policy, service))
+		return -EACCES;
+	if (addr_protected(addr, ranges, policy->private_ok,
+		policy->private_count) != ADDR_GLOBAL)
+		return -EADDRNOTAVAIL;
+	return 0;
+}
+
+/* The same, and for as long as is asked. */
+static int
+grants(const struct edge_config *config, const struct protected_ranges *ranges,
+    const struct helper_msg *msg)
+{
+	const struct settings *settings = &config->settings;
+	int error =
+	    opens(config, ranges, msg->sandbox, &msg->addr, msg->service);
+
+	if (error != 0)
+		return error;
+	if (msg->lifetime_ms >
+	    (uint64_t)settings->pin_cap_ms + settings->pin_grace_ms)
+		return -ERANGE;
+	/* What is recalled has spent some of its lifetime. */
+	if (msg->op == HELPER_PIN && msg->lifetime_ms < settings->pin_floor_ms)
+		return -ERANGE;
+	return 0;
+}
+
+bool
+guard_opens(const struct guard *guard, const struct held_pin *pin)
+{
+	return opens(guard->config, &guard->ranges, pin->sandbox, &pin->addr,
+		   pin->service) == 0;
+}
+
+/*
+ * What PIN and RECALL have in common. While a reload is under way each of the
+ * two configurations may grant it, by itself: a pin is never explained by a
+ * port of the one and a prefix of the other.
+ */
 static int
 judge(const struct guard *guard, const struct helper_msg *msg)
 {
-	const struct settings *settings = &guard->config->settings;
-	const struct edge_policy *policy;
 	int error = guard_element(guard, msg);
 
 	if (error != 0)
 		return error;
-	policy = &guard->config
-		      ->policies[guard_sandbox(guard, msg->sandbox)->policy];
-	if (!names_service(policy, msg->service))
-		return -EACCES;
-	if (addr_protected(&msg->addr, &guard->ranges, policy->private_ok,
-		policy->private_count) != ADDR_GLOBAL)
-		return -EADDRNOTAVAIL;
-	if (msg->lifetime_ms >
-	    (uint64_t)settings->pin_cap_ms + settings->pin_grace_ms)
-		return -ERANGE;
-	if (guard->sandboxes[msg->sandbox].ifindex == 0)
-		return -ENODEV;
-	return 0;
+	error = grants(guard->config, &guard->ranges, msg);
+	if (error != 0 && guard->next != NULL &&
+	    grants(guard->next, &guard->next_ranges, msg) == 0)
+		error = 0;
+	if (error == 0 && guard->sandboxes[msg->sandbox].ifindex == 0)
+		error = -ENODEV;
+	return error;
 }
 
 /* Room for one more, unless it is there already. */
@@ -268,9 +366,6 @@ guard_pin(struct guard *guard, const struct helper_msg *msg, uint64_t now_ms)
 {
 	int error = judge(guard, msg);
 
-	if (error == 0 &&
-	    msg->lifetime_ms < guard->config->settings.pin_floor_ms)
-		error = -ERANGE;
 	if (error == 0)
 		error = take_token(guard, msg->sandbox, now_ms);
 	if (error == 0)

@@ -14,12 +14,14 @@
 
 #include "lib/addr.h"
 #include "lib/helper_msg.h"
+#include "lib/text/edge_follow.h"
 #include "lib/text/edge_text.h"
 #include "src/helper/held.h"
 
 struct guard_sandbox {
 	uint32_t ifindex; /* bound to; 0: to none */
 	bool fresh; /* bound anew: nothing older explains anything */
+	bool left; /* a reload has taken away all that it had */
 	uint32_t known_homes; /* pairs that the table had at the start */
 	uint64_t tokens; /* thousandths of a pin */
 	uint64_t tokens_ms; /* when they were counted */
@@ -33,8 +35,13 @@ struct guard_source {
 struct guard {
 	const struct edge_config *config;
 	struct protected_ranges ranges; /* the host's own addresses too */
+	/* The configuration that is about to hold: what either of the two
+	 * grants is granted. NULL: no reload is under way. */
+	const struct edge_config *next;
+	struct protected_ranges next_ranges;
 	struct guard_sandbox *sandboxes; /* from 1 */
-	uint32_t sandbox_count;
+	uint32_t sandbox_count; /* the highest number; some may be holes */
+	uint32_t numbers_max;
 	struct guard_source *sources; /* sorted by address */
 	size_t source_count;
 	struct held held;
@@ -43,6 +50,12 @@ struct guard {
 /* 0 or -ENOMEM. The configuration stays the caller's and must outlive it. */
 int guard_init(struct guard *ret, const struct edge_config *, uint64_t seed);
 void guard_free(struct guard *);
+/* A reload: from here on the next configuration grants too, while sandboxes
+ * and their addresses are those of the present one. Then it takes its place,
+ * and the present one is not looked at any more. It must have followed the
+ * present one (edge_follow). */
+void guard_widen(struct guard *, const struct edge_config *next);
+void guard_narrow(struct guard *);
 /* The host's own addresses, as they are now. */
 void guard_set_own(struct guard *, const struct addr *, size_t count,
     bool overflow);
@@ -55,9 +68,14 @@ int guard_pin(struct guard *, const struct helper_msg *, uint64_t now_ms);
 int guard_recall(struct guard *, const struct helper_msg *, uint64_t now_ms);
 int guard_element(const struct guard *, const struct helper_msg *);
 int guard_flush(const struct guard *, const struct helper_msg *);
+/* Whether the present configuration would still let this be pinned. */
+bool guard_opens(const struct guard *, const struct held_pin *);
 
+/* REQUIREs a number up to sandbox_count. */
 const struct edge_sandbox *guard_sandbox(const struct guard *,
     uint32_t sandbox);
+/* Whether anybody has this number. */
+bool guard_exists(const struct guard *, uint32_t sandbox);
 /* Whose source address it is; 0: nobody's. */
 uint32_t guard_whose(const struct guard *, const struct addr *);
 bool guard_is_own(const struct guard *, const struct addr *);

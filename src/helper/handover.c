@@ -131,17 +131,32 @@ write_all(int fd, const char *bytes, size_t size)
 }
 
 int
+handover_seal(const char *name, const char *bytes, size_t size)
+{
+	int fd =
+	    handover_move(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	int error = 0;
+
+	if (fd < 0)
+		return -errno;
+	error = write_all(fd, bytes, size);
+	if (error == 0 &&
+	    (lseek(fd, 0, SEEK_SET) != 0 || fcntl(fd, F_ADD_SEALS, seals) < 0))
+		error = -errno;
+	if (error == 0)
+		return fd;
+	close(fd);
+	return error;
+}
+
+int
 handover_config(struct handover *handover, const char *path, const char *bytes,
     size_t size)
 {
-	int fd = handover_move(
-	    memfd_create("namewall.yaml", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+	int fd = handover_seal("namewall.yaml", bytes, size);
 
-	if (fd < 0 || write_all(fd, bytes, size) != 0 ||
-	    lseek(fd, 0, SEEK_SET) != 0 || fcntl(fd, F_ADD_SEALS, seals) < 0) {
-		log_error("%s: could not be copied: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0) {
+		log_error("%s: could not be copied: %s", path, strerror(-fd));
 		return EXIT_ENVIRONMENT;
 	}
 	if (handover_keep(handover, fd) != 0 ||
@@ -152,67 +167,93 @@ handover_config(struct handover *handover, const char *path, const char *bytes,
 	return handover_arg(handover, "%s", path);
 }
 
-/* Opens for reading; the error is the caller's to report. */
+/* 0, or a negative errno. */
 static int
-hand_file(struct handover *handover, const char *what, const char *path)
+open_file(struct handover_file *ret)
 {
-	int fd = handover_move(open(path, O_RDONLY | O_CLOEXEC));
-
-	if (fd < 0)
-		return errno == ENOENT ? -ENOENT : -EIO;
-	if (handover_keep(handover, fd) != 0 ||
-	    handover_arg(handover, "--file") != 0 ||
-	    handover_arg(handover, "%s=%d=%s", what, fd, path) != 0)
-		return EXIT_ENVIRONMENT;
-	return 0;
+	ret->fd = handover_move(open(ret->path, O_RDONLY | O_CLOEXEC));
+	return ret->fd < 0 ? -errno : 0;
 }
 
 static int
-hand_zone(struct handover *handover, const char *name, const char *zones)
+open_zone(struct handover_file *ret, const char *name, const char *zones,
+    char reason[REASON_MAX])
 {
 	const char *const usual[] = { ZONES_OPERATOR, PKGDATADIR "/zones" };
 	const char *const given[] = { zones };
 	const char *const *folders = zones != NULL ? given : usual;
 	size_t count = zones != NULL ? 1 : 2;
-	char path[SETTINGS_PATH_MAX + EDGE_NAME_MAX + 8];
-	char what[EDGE_NAME_MAX + 8];
 	int error = -ENOENT;
 
-	snprintf(what, sizeof(what), "zone:%s", name);
+	snprintf(ret->what, sizeof(ret->what), "zone:%s", name);
 	for (size_t i = 0; i < count && error == -ENOENT; i++) {
-		int len = snprintf(path, sizeof(path), "%s/%s.zone", folders[i],
-		    name);
+		int len = snprintf(ret->path, sizeof(ret->path), "%s/%s.zone",
+		    folders[i], name);
 
-		if (len < 0 || (size_t)len >= sizeof(path))
-			return EXIT_ENVIRONMENT;
-		error = hand_file(handover, what, path);
+		error = len < 0 || (size_t)len >= sizeof(ret->path)
+		    ? -ENAMETOOLONG
+		    : open_file(ret);
 	}
 	if (error == -ENOENT)
-		log_error("list %s: there is no %s.zone in %s%s%s", name, name,
+		snprintf(reason, REASON_MAX,
+		    "list %s: there is no %s.zone in %s%s%s", name, name,
 		    folders[0], count > 1 ? " or " : "",
 		    count > 1 ? folders[1] : "");
 	else if (error < 0)
-		log_error("%s: %s", path, strerror(errno));
-	return error < 0 ? EXIT_ENVIRONMENT : error;
+		snprintf(reason, REASON_MAX, "%s: %s", ret->path,
+		    strerror(-error));
+	return error;
+}
+
+static int
+open_suffixes(struct handover_file *ret, const char *path,
+    char reason[REASON_MAX])
+{
+	int error;
+
+	snprintf(ret->what, sizeof(ret->what), "suffixes");
+	snprintf(ret->path, sizeof(ret->path), "%s", path);
+	error = open_file(ret);
+	if (error < 0)
+		snprintf(reason, REASON_MAX,
+		    "%s: %s: install the package publicsuffix, or name a list "
+		    "with \"public_suffixes:\"",
+		    path, strerror(-error));
+	return error;
+}
+
+int
+handover_file_open(struct handover_file *ret, const struct edge_config *config,
+    size_t index, const char *zones, char reason[REASON_MAX])
+{
+	if (index < config->list_count)
+		return open_zone(ret, config->lists[index], zones, reason);
+	if (index == config->list_count)
+		return open_suffixes(ret, config->settings.public_suffixes,
+		    reason);
+	return HANDOVER_NO_MORE;
 }
 
 int
 handover_files(struct handover *handover, const struct edge_config *config,
     const char *zones)
 {
-	const char *suffixes = config->settings.public_suffixes;
-	int status = 0;
+	struct handover_file file;
+	char reason[REASON_MAX];
 
-	for (size_t i = 0; i < config->list_count && status == 0; i++)
-		status = hand_zone(handover, config->lists[i], zones);
-	if (status != 0)
-		return status;
-	status = hand_file(handover, "suffixes", suffixes);
-	if (status < 0) {
-		log_error("%s: %s: install the package publicsuffix, or name "
-			  "a list with \"public_suffixes:\"",
-		    suffixes, strerror(errno));
-		return EXIT_ENVIRONMENT;
+	for (size_t i = 0;; i++) {
+		int error = handover_file_open(&file, config, i, zones, reason);
+
+		if (error == HANDOVER_NO_MORE)
+			return 0;
+		if (error < 0) {
+			log_error("%s", reason);
+			return EXIT_ENVIRONMENT;
+		}
+		if (handover_keep(handover, file.fd) != 0 ||
+		    handover_arg(handover, "--file") != 0 ||
+		    handover_arg(handover, "%s=%d=%s", file.what, file.fd,
+			file.path) != 0)
+			return EXIT_ENVIRONMENT;
 	}
-	return status;
 }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/text/edge_text.h"
+#include "src/helper/source.h"
 
 #define HANDOVER_ARGS_MAX 1024
 #define HANDOVER_FDS_MAX  512
@@ -39,7 +40,7 @@ int handover_begin(struct handover *, const char *resolver);
 int handover_config(struct handover *, const char *path, const char *bytes,
     size_t size);
 /* `list: NAME` from the operator's folder, then the package's, and the
- * public suffixes. zones NULL: the usual two. */
+ * public suffixes. zones NULL: the usual two. REASON_MAX is of source.h. */
 int handover_files(struct handover *, const struct edge_config *,
     const char *zones);
 /* UDP sockets in the order of `listen`, then TCP sockets likewise. */
@@ -48,12 +49,29 @@ int handover_listeners(struct handover *, const struct settings *,
 /* Whether they could be bound now; nothing is kept. */
 int handover_try_listeners(const struct settings *);
 int handover_status(struct handover *, const struct settings *);
+int handover_control(struct handover *, const struct settings *);
 /* The state directory, and folders and files for events, made and given to
  * the user. */
 int handover_state(struct handover *, const struct settings *,
     const struct account *);
 /* Closes this process's copies. */
 void handover_end(struct handover *);
+
+/* A file that the configuration names, opened for reading. */
+struct handover_file {
+	char what[EDGE_NAME_MAX + 8]; /* "zone:NAME" or "suffixes" */
+	char path[SETTINGS_PATH_MAX + EDGE_NAME_MAX + 8];
+	int fd;
+};
+
+#define HANDOVER_NO_MORE 1
+
+/* The file with this number; 0, HANDOVER_NO_MORE, or a negative errno with
+ * the reason. */
+int handover_file_open(struct handover_file *ret, const struct edge_config *,
+    size_t index, const char *zones, char reason[REASON_MAX]);
+/* Bytes in a memory file that nobody can change any more; or -errno. */
+int handover_seal(const char *name, const char *bytes, size_t size);
 
 /* For the parts: moves a descriptor up, close-on-exec; -1 and errno. */
 int handover_move(int fd);

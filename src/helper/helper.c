@@ -18,6 +18,7 @@
 #include "lib/require.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
+#include "src/helper/reload.h"
 #include "src/helper/sweep.h"
 
 #define EXIT_ENVIRONMENT 3
@@ -111,8 +112,8 @@ add_receivers(struct helper *helper)
 	}
 }
 
-static int
-fill_members(struct helper *helper)
+int
+helper_fill_members(struct helper *helper)
 {
 	const struct settings *settings = &helper->config->settings;
 	size_t endpoints = settings->listen_count + settings->upstream_count +
@@ -121,7 +122,8 @@ fill_members(struct helper *helper)
 
 	helper->members_max = 1 + settings->edge_count * 2u +
 	    endpoints * UDP_AND_TCP +
-	    helper->config->sandbox_count * EDGE_SOURCES_MAX;
+	    (size_t)helper->guard.numbers_max * EDGE_SOURCES_MAX;
+	helper->member_count = 0;
 	helper->members = calloc(helper->members_max, sizeof(*helper->members));
 	if (helper->members == NULL)
 		return -ENOMEM;
@@ -197,7 +199,7 @@ helper_open(struct helper *helper, const struct edge_config *config,
 		return fail("links", error);
 	error = guard_init(&helper->guard, config, seed);
 	if (error == 0)
-		error = fill_members(helper);
+		error = helper_fill_members(helper);
 	return error == 0 ? 0 : fail("start", error);
 }
 
@@ -209,6 +211,7 @@ helper_close(struct helper *helper)
 	flows_close(&helper->flows);
 	links_close(&helper->links);
 	guard_free(&helper->guard);
+	reload_close(helper);
 	free(helper->members);
 	helper->members = NULL;
 }
@@ -285,16 +288,14 @@ helper_fan_out(const struct helper *helper, uint32_t number,
 
 /* The resolver reads all the time; one that does not for seconds is as good
  * as dead. */
-void
-helper_send(struct helper *helper, const struct helper_msg *msg)
+static void
+transmit(struct helper *helper, const struct msghdr *header)
 {
 	struct pollfd writable = { helper->channel, POLLOUT, 0 };
-	uint8_t wire[HELPER_MSG_SIZE];
 
 	if (helper->broken)
 		return;
-	helper_msg_encode(wire, msg);
-	while (send(helper->channel, wire, sizeof(wire), MSG_NOSIGNAL) < 0) {
+	while (sendmsg(helper->channel, header, MSG_NOSIGNAL) < 0) {
 		if (errno == EINTR)
 			continue;
 		if (errno == EAGAIN && poll(&writable, 1, SEND_WAIT_MS) > 0)
@@ -302,4 +303,37 @@ helper_send(struct helper *helper, const struct helper_msg *msg)
 		helper->broken = true;
 		return;
 	}
+}
+
+void
+helper_send(struct helper *helper, const struct helper_msg *msg)
+{
+	helper_send_fds(helper, msg, NULL, 0);
+}
+
+void
+helper_send_fds(struct helper *helper, const struct helper_msg *msg,
+    const int *fds, size_t count)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int) * HELPER_FDS_MAX)];
+		struct cmsghdr align;
+	} control = { .space = { 0 } };
+	uint8_t wire[HELPER_MSG_SIZE];
+	struct iovec iov = { wire, sizeof(wire) };
+	struct msghdr header = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *rights;
+
+	REQUIRE(count <= HELPER_FDS_MAX);
+	helper_msg_encode(wire, msg);
+	if (count > 0) {
+		header.msg_control = control.space;
+		header.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+		rights = CMSG_FIRSTHDR(&header);
+		rights->cmsg_level = SOL_SOCKET;
+		rights->cmsg_type = SCM_RIGHTS;
+		rights->cmsg_len = CMSG_LEN(sizeof(int) * count);
+		memcpy(CMSG_DATA(rights), fds, sizeof(int) * count);
+	}
+	transmit(helper, &header);
 }

@@ -49,8 +49,27 @@ struct request {
 	bool was_held;
 };
 
+enum reload_phase {
+	RELOAD_IDLE,
+	RELOAD_READING, /* the resolver reads what it was passed */
+	RELOAD_SWITCHING /* both configurations are granted */
+};
+
+struct reload {
+	const char *path; /* of the configuration */
+	const char *zones; /* as handover_files() */
+	enum reload_phase phase;
+	bool wanted; /* once more, when this one is over */
+	struct edge_config *held; /* the present one, if a reload brought it */
+	struct edge_config *next;
+	/* While switching: what the sets had before, and shall have. */
+	struct member *before, *after;
+	size_t before_count, after_count, after_max;
+};
+
 struct helper {
 	const struct edge_config *config;
+	struct reload reload;
 	struct nft nft;
 	struct ruleset ruleset;
 	struct flows flows;
@@ -90,7 +109,13 @@ uint64_t helper_now_ms(void);
 size_t helper_fan_out(const struct helper *, uint32_t sandbox,
     const struct addr *, struct service, uint32_t timeout_ms,
     struct element *ret);
+/* Makes a new list of the configured sets' members; homes are not in it yet.
+ * 0 or -ENOMEM. */
+int helper_fill_members(struct helper *);
 /* Sends one message to the resolver; sets broken when it cannot be. */
 void helper_send(struct helper *, const struct helper_msg *);
+/* The same with at most HELPER_FDS_MAX descriptors, which stay open here. */
+void helper_send_fds(struct helper *, const struct helper_msg *, const int *fds,
+    size_t count);
 
 #endif

@@ -18,7 +18,8 @@ bool
 homes_need_routes(const struct edge_config *config)
 {
 	for (size_t i = 0; i < config->sandbox_count; i++)
-		if (config->sandboxes[i].interface[0] == '\0')
+		if (edge_sandbox_exists(&config->sandboxes[i]) &&
+		    config->sandboxes[i].interface[0] == '\0')
 			return true;
 	return false;
 }
@@ -99,7 +100,11 @@ by_route(struct helper *helper, const struct edge_sandbox *sandbox)
 static uint32_t
 home_of(struct helper *helper, const struct edge_sandbox *sandbox)
 {
-	const struct link *link = sandbox->interface[0] != '\0'
+	const struct link *link;
+
+	if (!edge_sandbox_exists(sandbox))
+		return 0;
+	link = sandbox->interface[0] != '\0'
 	    ? links_named(&helper->links, sandbox->interface)
 	    : by_route(helper, sandbox);
 
@@ -263,12 +268,10 @@ put_homes(struct helper *helper, uint32_t number, bool in)
 
 /* The pair goes first: from then on the address is nobody's and every packet
  * of it is dropped. Then what it had, so that a successor inherits nothing. */
-static bool
-move(struct helper *helper, uint32_t number, uint32_t index)
+static int
+leave(struct helper *helper, uint32_t number, struct flows_cut *ret)
 {
 	struct guard_sandbox *s = &helper->guard.sandboxes[number];
-	const char *name = guard_sandbox(&helper->guard, number)->name;
-	struct flows_cut cut = { 0, 0 };
 	int error = 0;
 
 	if (s->ifindex != 0)
@@ -276,9 +279,21 @@ move(struct helper *helper, uint32_t number, uint32_t index)
 	if (error == 0)
 		error = revoking_drop_pins(helper, number);
 	if (error == 0)
-		error = sweep_sandbox(helper, number, &cut);
-	s->ifindex = index;
+		error = sweep_sandbox(helper, number, ret);
+	s->ifindex = 0;
 	s->fresh = true;
+	return error;
+}
+
+static bool
+move(struct helper *helper, uint32_t number, uint32_t index)
+{
+	struct guard_sandbox *s = &helper->guard.sandboxes[number];
+	const char *name = guard_sandbox(&helper->guard, number)->name;
+	struct flows_cut cut = { 0, 0 };
+	int error = leave(helper, number, &cut);
+
+	s->ifindex = index;
 	if (error == 0 && index != 0)
 		error = put_homes(helper, number, true);
 	if (error != 0) {
@@ -295,6 +310,42 @@ move(struct helper *helper, uint32_t number, uint32_t index)
 		    cut.count);
 	tell(helper, number);
 	return error == 0;
+}
+
+void
+homes_leave(struct helper *helper, uint32_t number)
+{
+	const char *name = guard_sandbox(&helper->guard, number)->name;
+	struct flows_cut cut = { 0, 0 };
+	int error;
+
+	revoking_end(helper, number);
+	helper->guard.sandboxes[number].left = true;
+	error = leave(helper, number, &cut);
+	if (error != 0) {
+		log_error("sandbox %s: could not be unbound: %s", name,
+		    batch_error_text(error));
+		helper->suspect = true;
+	}
+	log_info("sandbox %s: its addresses are not in the file any more, %u "
+		 "flows cut",
+	    name, cut.count);
+}
+
+void
+homes_rebind(struct helper *helper)
+{
+	struct guard *guard = &helper->guard;
+
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
+		uint32_t index = home_of(helper, guard_sandbox(guard, i));
+		if (index != guard->sandboxes[i].ifindex)
+			(void)move(helper, i, index);
+		else if (guard->sandboxes[i].left)
+			tell(helper, i);
+		guard->sandboxes[i].left = false;
+	}
+	homes_members(helper);
 }
 
 void

@@ -22,6 +22,11 @@ unsigned int homes_refused(struct helper *);
 void homes_find(struct helper *);
 /* Later: takes a snapshot, binds and unbinds, tells the resolver. */
 void homes_follow(struct helper *);
+/* A reload: takes from a sandbox that goes, or gets other addresses, all that
+ * it has; then gives everybody the interface that the configuration of now
+ * leads to, and tells the resolver of those that changed. */
+void homes_leave(struct helper *, uint32_t sandbox);
+void homes_rebind(struct helper *);
 /* Tells the resolver of every sandbox that is bound. */
 void homes_tell(struct helper *);
 /* Puts the homes behind the fixed members. */

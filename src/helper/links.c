@@ -67,6 +67,18 @@ links_open(struct links *ret, bool routes)
 	return 0;
 }
 
+int
+links_follow_routes(struct links *links)
+{
+	unsigned int groups[] = { RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE };
+
+	for (size_t i = 0; i < ARRAY_LEN(groups); i++)
+		if (mnl_socket_setsockopt(links->events, NETLINK_ADD_MEMBERSHIP,
+			&groups[i], sizeof(groups[i])) < 0)
+			return -errno;
+	return 0;
+}
+
 void
 links_close(struct links *links)
 {

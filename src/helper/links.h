@@ -37,6 +37,8 @@ struct links {
 
 /* With routes, changes of the routing table are events too. */
 int links_open(struct links *ret, bool routes);
+/* The same later: changes of the routing table are events from now on. */
+int links_follow_routes(struct links *);
 void links_close(struct links *);
 int links_fd(const struct links *);
 /* Throws away what events there are; true when there were any. */

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * listeners - the sockets of handover.h: DNS over UDP and TCP, and the status
- * socket.
+ * listeners - the sockets of handover.h: DNS over UDP and TCP.
  */
 #include "config.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "src/helper/handover.h"
@@ -21,9 +16,7 @@
 #include "src/helper/occupant.h"
 
 #define EXIT_ENVIRONMENT 3
-#define STATUS_BACKLOG   16
 #define TCP_BACKLOG      512
-#define STATUS_MODE      0660
 
 union address {
 	struct sockaddr any;
@@ -164,82 +157,4 @@ handover_try_listeners(const struct settings *settings)
 		close(fd);
 	}
 	return 0;
-}
-
-static void
-give_to_group(const char *path, const char *group)
-{
-	const struct group *entry = getgrnam(group);
-
-	if (entry == NULL)
-		log_warn("group %s: does not exist: only root can ask for the "
-			 "status: make it (addgroup --system %s), or name "
-			 "another with \"status_group:\"",
-		    group, group);
-	else if (lchown(path, (uid_t)-1, entry->gr_gid) != 0)
-		log_warn("%s: could not be given to group %s: %s", path, group,
-		    strerror(errno));
-}
-
-static void
-make_parent(const char *path)
-{
-	char folder[SETTINGS_PATH_MAX];
-	char *slash;
-	mode_t mask;
-
-	snprintf(folder, sizeof(folder), "%s", path);
-	slash = strrchr(folder, '/');
-	if (slash == NULL || slash == folder)
-		return;
-	*slash = '\0';
-	mask = umask(022);
-	if (mkdir(folder, 0755) != 0 && errno != EEXIST)
-		log_warn("%s: could not be made: %s", folder, strerror(errno));
-	(void)umask(mask);
-}
-
-/* The name is made with its mode: to change it afterwards would be to trust
- * that nobody has put a link in its place. */
-static bool
-bind_status(int fd, const struct sockaddr_un *address)
-{
-	mode_t mask = umask(0777 & ~STATUS_MODE);
-	bool bound =
-	    bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
-
-	(void)umask(mask);
-	return bound;
-}
-
-int
-handover_status(struct handover *handover, const struct settings *settings)
-{
-	const char *path = settings->status_path;
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = handover_move(
-	    socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		log_error("%s: too long for a socket's name", path);
-		if (fd >= 0)
-			close(fd);
-		return EXIT_ENVIRONMENT;
-	}
-	memcpy(address.sun_path, path, strlen(path));
-	make_parent(path);
-	if (unlink(path) != 0 && errno != ENOENT)
-		log_warn("%s: %s", path, strerror(errno));
-	if (fd < 0 || !bind_status(fd, &address) ||
-	    listen(fd, STATUS_BACKLOG) != 0) {
-		log_error("%s: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return EXIT_ENVIRONMENT;
-	}
-	give_to_group(path, settings->status_group);
-	if (handover_keep(handover, fd) != 0 ||
-	    handover_arg(handover, "--status-fd") != 0)
-		return EXIT_ENVIRONMENT;
-	return handover_arg(handover, "%d", fd);
 }

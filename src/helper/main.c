@@ -26,6 +26,7 @@
 #include "src/helper/privileges.h"
 #include "src/helper/ruleset_text.h"
 #include "src/helper/serve.h"
+#include "src/helper/source.h"
 
 #define EXIT_CONFIG      1
 #define EXIT_USAGE       2
@@ -44,13 +45,6 @@ struct options {
 	const char *config;
 	const char *resolver; /* NULL: the installed one */
 	const char *zones; /* NULL: the usual folders */
-};
-
-/* The configuration: its bytes, and what was read from them. */
-struct source {
-	char *bytes;
-	size_t size;
-	struct edge_config *config;
 };
 
 static const char usage[] =
@@ -128,62 +122,23 @@ read_options(int argc, char **argv, struct options *ret)
 	return GOING_ON;
 }
 
-/* Reads to the end, which may come before or after what stat says. */
-static int
-read_file(const char *path, struct source *source)
-{
-	FILE *file = fopen(path, "re");
-	size_t len;
-
-	if (file == NULL)
-		return -errno;
-	source->bytes = malloc(YAML_FILE_SIZE_MAX + 1);
-	if (source->bytes == NULL) {
-		fclose(file);
-		return -ENOMEM;
-	}
-	len = fread(source->bytes, 1, YAML_FILE_SIZE_MAX + 1, file);
-	source->size = len;
-	len = ferror(file) != 0 ? 0 : 1;
-	fclose(file);
-	if (len == 0)
-		return -EIO;
-	return source->size <= YAML_FILE_SIZE_MAX ? 0 : -EFBIG;
-}
-
-static int
-report(const struct text_error *error)
-{
-	fprintf(stderr, "%s:%u:%u: %s\n", error->file, error->line,
-	    error->column, error->reason);
-	return EXIT_CONFIG;
-}
-
 static int
 read_config(const char *path, struct source *source)
 {
-	struct text_error text_error;
-	struct yaml_node *root = NULL;
-	int error = read_file(path, source);
+	char reason[REASON_MAX];
+	int error = source_read(source, path, NULL, reason);
 
-	if (error != 0) {
-		log_error("%s: %s%s", path, strerror(-error),
-		    error == -ENOENT ? "; -c says where it is, and \"namewall "
-				       "init\" writes a first one"
-				     : "");
-		return EXIT_ENVIRONMENT;
-	}
-	error = yaml_tree_read(path, source->bytes, source->size, &root,
-	    &text_error);
 	if (error == 0)
-		error =
-		    edge_config_read(&source->config, path, root, &text_error);
-	yaml_tree_free(root);
-	if (error == -EINVAL)
-		return report(&text_error);
-	if (error != 0)
-		log_error("%s: %s", path, strerror(-error));
-	return error == 0 ? 0 : EXIT_ENVIRONMENT;
+		return 0;
+	if (error == -EINVAL) {
+		fprintf(stderr, "%s\n", reason);
+		return EXIT_CONFIG;
+	}
+	log_error("%s%s", reason,
+	    error == -ENOENT ? "; -c says where it is, and \"namewall init\" "
+			       "writes a first one"
+			     : "");
+	return EXIT_ENVIRONMENT;
 }
 
 static int
@@ -260,6 +215,8 @@ collect(struct handover *handover, const struct options *options,
 	if (status == 0)
 		status = handover_status(handover, settings);
 	if (status == 0)
+		status = handover_control(handover, settings);
+	if (status == 0)
 		status = handover_state(handover, settings, account);
 	return status;
 }
@@ -323,6 +280,8 @@ run(const struct options *options, const struct source *source)
 	status = handover_account(source->config->settings.user, &account);
 	if (status == 0)
 		status = helper_open(helper, source->config, account.uid);
+	helper->reload.path = options->config;
+	helper->reload.zones = options->zones;
 	/* A table that cannot be owned does not tell that another namewalld
 	 * runs; its port does, before two of them rebuild it in turn. */
 	if (status == 0 && !helper->ruleset.owned)
@@ -369,7 +328,6 @@ main(int argc, char **argv)
 	status = read_config(options.config, &source);
 	if (status == 0)
 		status = act(&options, &source);
-	edge_config_free(source.config);
-	free(source.bytes);
+	source_free(&source);
 	return status;
 }

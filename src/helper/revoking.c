@@ -230,6 +230,72 @@ revoking_unpin(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 			helper->requests[i].status = error;
 }
 
+/* Up to `max` elements that the configuration does not open any more. */
+static size_t
+find_ungranted(const struct helper *helper, struct helper_msg *ret, size_t max)
+{
+	const struct held_pin *pin;
+	size_t at = 0, count = 0;
+
+	while (
+	    count < max && (pin = held_next(&helper->guard.held, &at)) != NULL)
+		if (!guard_opens(&helper->guard, pin))
+			ret[count++] =
+			    (struct helper_msg){ .sandbox = pin->sandbox,
+				    .addr = pin->addr,
+				    .service = pin->service };
+	return count;
+}
+
+unsigned int
+revoking_prune(struct helper *helper, uint64_t now_ms)
+{
+	struct helper_msg found[DROP_AT_ONCE];
+	unsigned int all = 0;
+	size_t count;
+
+	while ((count = find_ungranted(helper, found, DROP_AT_ONCE)) > 0) {
+		struct batch batch;
+
+		make_room(helper, count);
+		batch_begin(&batch, &helper->nft);
+		for (size_t i = 0; i < count; i++) {
+			put_unpin(helper, &batch, &found[i]);
+			remember(helper,
+			    (struct revocation){ found[i].sandbox,
+				found[i].addr, found[i].service,
+				now_ms + SECOND_PASS_MS });
+		}
+		if (batch_commit(&batch) != 0)
+			helper->suspect = true;
+		pass(helper);
+		all += (unsigned int)count;
+	}
+	return all;
+}
+
+static bool
+hurry(struct helper *helper, uint32_t sandbox)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < helper->revocation_count; i++) {
+		if (helper->revocations[i].sandbox != sandbox)
+			continue;
+		helper->revocations[i].due_ms = 0;
+		any = true;
+	}
+	return any;
+}
+
+void
+revoking_end(struct helper *helper, uint32_t sandbox)
+{
+	/* More than one transaction has room for take several rounds. */
+	while (hurry(helper, sandbox))
+		finish(helper, 0);
+}
+
 int
 revoking_drop_pins(struct helper *helper, uint32_t sandbox)
 {

@@ -22,6 +22,12 @@ void revoking_spare(struct helper *, struct batch *, const struct helper_msg *);
 /* When the next second pass is due; UINT64_MAX: none. */
 uint64_t revoking_due(const struct helper *);
 void revoking_tick(struct helper *, uint64_t now_ms);
+/* Ends what is under way for a sandbox now: its sources are about to change,
+ * and what is still in `cut` is known by them. */
+void revoking_end(struct helper *, uint32_t sandbox);
+/* Revokes what is held and the configuration does not open any more; how many
+ * elements that were. */
+unsigned int revoking_prune(struct helper *, uint64_t now_ms);
 /* Nothing is left to cut: the table was made anew and all was swept. */
 void revoking_forget(struct helper *);
 

@@ -23,6 +23,7 @@
 #include "src/helper/log.h"
 #include "src/helper/notify.h"
 #include "src/helper/pinning.h"
+#include "src/helper/reload.h"
 #include "src/helper/revoking.h"
 #include "src/helper/sweep.h"
 #include "src/helper/watch.h"
@@ -51,6 +52,9 @@ static const struct permit {
 	{ HELPER_QUARANTINE, IN(STATE_READY), true },
 	{ HELPER_RELEASE, IN(STATE_READY), true },
 	{ HELPER_STATS, IN(STATE_READY), true },
+	{ HELPER_ASK_RELOAD, IN(STATE_READY), false },
+	{ HELPER_PARSED, IN(STATE_READY), false },
+	{ HELPER_SWITCHED, IN(STATE_READY), false },
 };
 
 static const struct permit *
@@ -175,6 +179,12 @@ act_alone(struct helper *helper, struct request *request, uint64_t now_ms)
 		settle(helper, request);
 	else if (permit->op == HELPER_FLUSH)
 		revoking_flush(helper, request, now_ms);
+	else if (permit->op == HELPER_ASK_RELOAD)
+		reload_want(helper);
+	else if (permit->op == HELPER_PARSED)
+		reload_parsed(helper, request);
+	else if (permit->op == HELPER_SWITCHED)
+		reload_switched(helper, request, now_ms);
 	else
 		return;
 	if (!helper->broken)
@@ -209,6 +219,9 @@ act(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 	case HELPER_QUARANTINE:
 	case HELPER_RELEASE:
 	case HELPER_STATS:
+	case HELPER_ASK_RELOAD:
+	case HELPER_PARSED:
+	case HELPER_SWITCHED:
 		act_alone(helper, &helper->requests[from], now_ms);
 		return !helper->broken;
 	}
@@ -313,7 +326,7 @@ serve_signal(struct helper *helper, int signals, pid_t resolver)
 		log_info("stopping; the table stays, closed");
 		return EXIT_STOPPED;
 	case SIGHUP:
-		log_warn("reload is not in this version yet: restart");
+		reload_want(helper);
 		return GOING_ON;
 	case SIGUSR1:
 		/* The resolver is another user's, and may not be signalled. */
@@ -396,6 +409,7 @@ serve_once(struct helper *helper, int signals, pid_t resolver)
 			status = signalled;
 	}
 	revoking_tick(helper, helper_now_ms());
+	reload_tick(helper);
 	return status;
 }
 

@@ -73,6 +73,23 @@ compare(const void *a, const void *b)
 	return order;
 }
 
+size_t
+sync_missing(struct member *ret, const struct member *of, size_t count,
+    const struct member *in, size_t in_count)
+{
+	size_t missing = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t k = 0;
+
+		while (k < in_count && compare(&of[i], &in[k]) != 0)
+			k++;
+		if (k == in_count)
+			ret[missing++] = of[i];
+	}
+	return missing;
+}
+
 /* The members of one list that are not in the other, which is sorted. */
 static void
 put_missing(struct batch *batch, bool adding, const struct member *members,
@@ -83,10 +100,15 @@ put_missing(struct batch *batch, bool adding, const struct member *members,
 
 	for (size_t i = 0; i < count; i++) {
 		const char *set = members[i].set;
+		/* What is deleted twice undoes the batch; that list is sorted.
+		 */
+		bool again = !adding && i > 0 &&
+		    compare(&members[i - 1], &members[i]) == 0;
 
-		if (other_count == 0 ||
-		    bsearch(&members[i], others, other_count, sizeof(*others),
-			compare) == NULL)
+		if (!again &&
+		    (other_count == 0 ||
+			bsearch(&members[i], others, other_count,
+			    sizeof(*others), compare) == NULL))
 			run[len++] = members[i].element;
 		if (len == 0 ||
 		    (len < RUN_MAX && i + 1 < count &&
