@@ -12,6 +12,8 @@
 
 #define CLI_CONFIG "/etc/namewall/namewall.yaml"
 #define CLI_SOCKET "/run/namewall/status.sock"
+/* Where things are changed; --socket stands for it too. */
+#define CLI_CONTROL "/run/namewall/control.sock"
 
 enum cli_exit {
 	CLI_OK = 0,
@@ -63,6 +65,7 @@ int cmd_events(const struct cli *, struct args *);
 int cmd_explain(const struct cli *, struct args *);
 int cmd_init(const struct cli *, struct args *);
 int cmd_pins(const struct cli *, struct args *);
+int cmd_reload(const struct cli *, struct args *);
 int cmd_ruleset(const struct cli *, struct args *);
 int cmd_selftest(const struct cli *, struct args *);
 int cmd_status(const struct cli *, struct args *);

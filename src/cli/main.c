@@ -32,6 +32,8 @@ static const struct command commands[] = {
 	{ "events", cmd_events,
 	    "events [-f] [--sandbox S] [--denied] [--alerts]",
 	    "what was asked and decided" },
+	{ "reload", cmd_reload, "reload",
+	    "have the configuration read anew; waits for the result" },
 	{ "ruleset", cmd_ruleset, "ruleset",
 	    "print what the kernel is told for a configuration" },
 	{ "selftest", cmd_selftest, "selftest S",
@@ -40,8 +42,8 @@ static const struct command commands[] = {
 
 /* Words of the contract that have no code yet. */
 static const char *const later[] = { "assign", "attach", "budget", "detach",
-	"doctor", "import", "learn", "lists", "quarantine", "release", "reload",
-	"report", "revoke", "run", "top" };
+	"doctor", "import", "learn", "lists", "quarantine", "release", "report",
+	"revoke", "run", "top" };
 
 _Noreturn void
 require_failed(const char *condition, const char *file, int line)
@@ -60,10 +62,11 @@ print_help(FILE *out)
 	fprintf(out,
 	    "\noptions of every command:\n"
 	    "  -c, --config FILE    configuration (%s)\n"
-	    "  -s, --socket PATH    status socket (%s)\n"
+	    "  -s, --socket PATH    status socket (%s),\n"
+	    "                       or that of reload (%s)\n"
 	    "      --zones DIR      look for lists there first\n"
 	    "      --json           lines for programs\n",
-	    CLI_CONFIG, CLI_SOCKET);
+	    CLI_CONFIG, CLI_SOCKET, CLI_CONTROL);
 }
 
 static bool

@@ -81,26 +81,24 @@ collect_sources(struct guard *guard)
 int
 guard_init(struct guard *ret, const struct edge_config *config, uint64_t seed)
 {
-	struct guard guard = {
-		.config = config,
-		.ranges = config->settings.protected_ranges,
-		.sandbox_count = (uint32_t)config->sandbox_count,
-		.numbers_max = edge_numbers_max(config),
-	};
-	size_t count = (size_t)guard.numbers_max + 1;
+	uint32_t numbers_max = edge_numbers_max(config);
+	size_t count = (size_t)numbers_max + 1;
 
-	guard.sandboxes = calloc(count, sizeof(*guard.sandboxes));
-	guard.sources =
-	    calloc(count * EDGE_SOURCES_MAX, sizeof(*guard.sources));
-	if (guard.sandboxes == NULL || guard.sources == NULL ||
-	    held_init(&guard.held, config->settings.limits.pins,
-		guard.numbers_max, seed) != 0) {
-		guard_free(&guard);
+	memset(ret, 0, sizeof(*ret));
+	ret->config = config;
+	ret->ranges = config->settings.protected_ranges;
+	ret->sandbox_count = (uint32_t)config->sandbox_count;
+	ret->numbers_max = numbers_max;
+	ret->sandboxes = calloc(count, sizeof(*ret->sandboxes));
+	ret->sources = calloc(count * EDGE_SOURCES_MAX, sizeof(*ret->sources));
+	if (ret->sandboxes == NULL || ret->sources == NULL ||
+	    held_init(&ret->held, config->settings.limits.pins, numbers_max,
+		seed) != 0) {
+		guard_free(ret);
 		return -ENOMEM;
 	}
-	collect_sources(&guard);
-	guard_set_own(&guard, NULL, 0, false);
-	*ret = guard;
+	collect_sources(ret);
+	guard_set_own(ret, NULL, 0, false);
 	return 0;
 }
 

@@ -17,6 +17,8 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
+#include "lib/require.h"
+
 #define BUFFER_SIZE   (64u * 1024)
 #define REFRESH_TRIES 5
 

@@ -8,37 +8,57 @@
 #include "src/resolver/control.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/require.h"
 #include "src/resolver/daemon.h"
 #include "src/resolver/line.h"
 #include "src/resolver/log.h"
 
 #define CONTROL_PAUSE_MS  1000
 #define CONTROL_STEPS_MAX 256
+#define GROUPS_MAX        1024
 
 static void on_connection(uv_poll_t *, int status, int events);
 static void on_ready(uv_poll_t *, int status, int events);
 
-int
-control_open(struct control *c, struct daemon *daemon, int fd)
+static int
+open_door(struct control *c, struct control_door *door, int fd)
 {
-	int r;
+	int r = uv_poll_init(&c->daemon->loop, &door->poll, fd);
 
-	memset(c, 0, sizeof(*c));
-	c->daemon = daemon;
-	c->fd = fd;
-	r = uv_poll_init(&daemon->loop, &c->poll, fd);
 	if (r != 0) {
 		log_error("control", "descriptor %d: %s", fd, strerror(-r));
 		return r;
 	}
-	c->poll.data = c;
-	c->open = true;
-	return uv_poll_start(&c->poll, UV_READABLE, on_connection);
+	door->control = c;
+	door->fd = fd;
+	door->poll.data = door;
+	door->open = true;
+	return uv_poll_start(&door->poll, UV_READABLE, on_connection);
+}
+
+int
+control_open(struct control *c, struct daemon *daemon, int status_fd,
+    int change_fd)
+{
+	const struct settings *settings = &daemon->config->edge->settings;
+	const struct group *group = getgrnam(settings->control_group);
+	int r;
+
+	memset(c, 0, sizeof(*c));
+	c->daemon = daemon;
+	c->change_group = group != NULL;
+	c->change_gid = group != NULL ? group->gr_gid : 0;
+	c->change.changes = true;
+	r = open_door(c, &c->status, status_fd);
+	if (r == 0 && change_fd != 0)
+		r = open_door(c, &c->change, change_fd);
+	return r;
 }
 
 /* ---- connections ----------------------------------------------------- */
@@ -73,11 +93,42 @@ be_patient(struct control_conn *conn)
 	conn->patience_ms = conn->control->daemon->now_ms + CONTROL_PATIENCE_MS;
 }
 
-static void
-add_conn(struct control *c, int fd)
+/* Whether the kernel knows who connected as one of those that may change
+ * things. The file's mode says the same, but a file can be given away. */
+static bool
+has_right(const struct control *c, int fd)
 {
+	gid_t groups[GROUPS_MAX];
+	socklen_t len = sizeof(groups);
+	struct ucred who;
+	socklen_t who_len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_len) != 0)
+		return false;
+	if (who.uid == 0)
+		return true;
+	if (!c->change_group)
+		return false;
+	if (who.gid == c->change_gid)
+		return true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len) != 0)
+		return false;
+	for (size_t i = 0; i < len / sizeof(groups[0]); i++)
+		if (groups[i] == c->change_gid)
+			return true;
+	return false;
+}
+
+static void
+add_conn(struct control_door *door, int fd)
+{
+	struct control *c = door->control;
 	struct control_conn *conn = NULL;
 
+	if (door->changes && !has_right(c, fd)) {
+		(void)close(fd);
+		return;
+	}
 	if (c->conn_count < CONTROL_CONNS_MAX)
 		conn = calloc(1, sizeof(*conn));
 	if (conn == NULL ||
@@ -88,6 +139,8 @@ add_conn(struct control *c, int fd)
 	}
 	conn->control = c;
 	conn->fd = fd;
+	conn->may_change = door->changes;
+	conn->serial = ++c->serial;
 	conn->poll.data = conn;
 	conn->next = c->conns;
 	c->conns = conn;
@@ -96,27 +149,44 @@ add_conn(struct control *c, int fd)
 	uv_poll_start(&conn->poll, UV_READABLE, on_ready);
 }
 
+static void
+watch_doors(struct control *c, bool watch)
+{
+	struct control_door *doors[] = { &c->status, &c->change };
+
+	for (size_t i = 0; i < ARRAY_LEN(doors); i++) {
+		if (!doors[i]->open)
+			continue;
+		if (watch)
+			uv_poll_start(&doors[i]->poll, UV_READABLE,
+			    on_connection);
+		else
+			uv_poll_stop(&doors[i]->poll);
+	}
+}
+
 /* Whoever waits would wake us again at once: look away for a moment. */
 static void
 pause_accept(struct control *c)
 {
 	log_warn("control", "cannot accept: %s", strerror(errno));
 	c->paused_until_ms = c->daemon->now_ms + CONTROL_PAUSE_MS;
-	uv_poll_stop(&c->poll);
+	watch_doors(c, false);
 }
 
 static void
 on_connection(uv_poll_t *poll, int status, int events)
 {
-	struct control *c = poll->data;
+	struct control_door *door = poll->data;
+	struct control *c = door->control;
 	int fd;
 
 	(void)status;
 	(void)events;
 	daemon_wake(c->daemon);
-	fd = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = accept4(door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0)
-		add_conn(c, fd);
+		add_conn(door, fd);
 	else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
 		pause_accept(c);
 	daemon_rest(c->daemon);
@@ -250,7 +320,8 @@ receive(struct control_conn *conn)
 		return errno == EAGAIN || errno == EINTR;
 	/* Who has shut down only his sending side still wants the answer. */
 	if (n == 0)
-		return conn->started && conn->unserved;
+		return conn->started &&
+		    (conn->unserved || conn->verb == CONTROL_RELOAD);
 	if (conn->started)
 		return true;
 	conn->in_len += (size_t)n;
@@ -317,7 +388,7 @@ control_expire(struct control *c, uint64_t now_ms)
 
 	if (c->paused_until_ms != 0 && c->paused_until_ms <= now_ms) {
 		c->paused_until_ms = 0;
-		uv_poll_start(&c->poll, UV_READABLE, on_connection);
+		watch_doors(c, true);
 	}
 	for (struct control_conn *conn = c->conns; conn != NULL; conn = next) {
 		next = conn->next;
@@ -327,12 +398,40 @@ control_expire(struct control *c, uint64_t now_ms)
 }
 
 void
+control_reload_begins(struct control *c, uint64_t serial)
+{
+	for (struct control_conn *conn = c->conns; conn != NULL;
+	     conn = conn->next)
+		if (conn->serial == serial && conn->verb == CONTROL_RELOAD)
+			conn->reload = c->daemon->reload.begun + 1;
+}
+
+void
+control_reloaded(struct control *c)
+{
+	struct control_conn *next;
+
+	for (struct control_conn *conn = c->conns; conn != NULL; conn = next) {
+		next = conn->next;
+		if (conn->started && conn->verb == CONTROL_RELOAD)
+			serve(conn);
+	}
+}
+
+static void
+close_door(struct control_door *door)
+{
+	if (!door->open)
+		return;
+	door->open = false;
+	uv_close((uv_handle_t *)&door->poll, NULL);
+}
+
+void
 control_close(struct control *c)
 {
 	while (c->conns != NULL)
 		close_conn(c->conns);
-	if (c->open) {
-		c->open = false;
-		uv_close((uv_handle_t *)&c->poll, NULL);
-	}
+	close_door(&c->status);
+	close_door(&c->change);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * control - the status socket: one line in, JSON lines out, closed.
+ * control - the status socket and the control socket: one line in, JSON lines
+ * out, closed.
  *
- * Nothing that is asked here changes anything. Lines are made as the reader
+ * Nothing that is asked at the first changes anything. At the second, root
+ * and the group `control.group` may also have things changed: the parent made
+ * it theirs alone, and who it is that came is asked of the kernel. Lines are made as the reader
  * takes them, so that a long list costs no memory; whoever does not read is
  * closed. docs/protocol-control.md has the words and the lines.
  */
@@ -21,6 +24,7 @@
 #define CONTROL_CONNS_MAX   32
 #define CONTROL_LINE_MAX    (32 * 1024)
 #define CONTROL_OUT_MAX     (2 * CONTROL_LINE_MAX)
+#define CONTROL_ERROR_MAX   1024
 #define CONTROL_PATIENCE_MS 10000 /* without progress */
 
 struct daemon;
@@ -30,7 +34,8 @@ enum control_verb {
 	CONTROL_STATUS,
 	CONTROL_PINS,
 	CONTROL_EXPLAIN,
-	CONTROL_EVENTS
+	CONTROL_EVENTS,
+	CONTROL_RELOAD
 };
 
 struct control_conn {
@@ -39,6 +44,7 @@ struct control_conn {
 	uv_poll_t poll;
 	int fd;
 	bool closing;
+	bool may_change; /* came by the control socket, and has the right */
 	bool started; /* the command is read */
 	bool ended; /* the last line is in `out` */
 	bool unserved; /* there is more that he could take */
@@ -46,13 +52,16 @@ struct control_conn {
 	struct command command;
 	enum control_verb verb;
 	const char *error_code; /* NULL: none */
-	char error_text[256];
+	char error_text[CONTROL_ERROR_MAX];
 	/* What the command asks for, and how far its answer is. */
 	uint32_t sandbox; /* 0: all */
 	uint32_t index;
 	uint64_t sequence; /* EVENTS: of the last line */
 	uint32_t hint;
 	bool follow, only_denied, only_alerts;
+	uint64_t serial; /* RELOAD: tells connections apart */
+	uint64_t reload; /* the number of the one that is waited for, 0: not
+			    known yet */
 	struct dname name; /* EXPLAIN */
 	uint16_t type;
 	size_t in_len, out_at, out_len;
@@ -60,19 +69,36 @@ struct control_conn {
 	char out[CONTROL_OUT_MAX];
 };
 
-struct control {
-	struct daemon *daemon;
+/* A socket at which connections come. */
+struct control_door {
+	struct control *control;
 	uv_poll_t poll;
 	int fd;
 	bool open;
+	bool changes; /* the control socket */
+};
+
+struct control {
+	struct daemon *daemon;
+	struct control_door status, change;
+	uint32_t change_gid; /* who beside root may change things */
+	bool change_group; /* there is such a group */
+	uint64_t serial;
 	uint64_t paused_until_ms; /* no descriptor was left; 0: accepting */
 	struct control_conn *conns;
 	uint32_t conn_count;
 	bool events_new; /* since the followers were served */
 };
 
-/* 0 or a negative errno, logged. */
-int control_open(struct control *, struct daemon *, int fd);
+/* The descriptors of the two sockets; change_fd 0: there is none. 0 or a
+ * negative errno, logged. */
+int control_open(struct control *, struct daemon *, int status_fd,
+    int change_fd);
+/* The parent has taken the wish of a connection: the next reload that begins
+ * is the one. */
+void control_reload_begins(struct control *, uint64_t serial);
+/* A reload has ended: serves those that waited for it. */
+void control_reloaded(struct control *);
 /* Serves those that follow events. */
 void control_follow(struct control *);
 uint64_t control_deadline(const struct control *);

@@ -101,6 +101,8 @@ verb_of(const char *word)
 		return CONTROL_EXPLAIN;
 	if (strcmp(word, "events") == 0)
 		return CONTROL_EVENTS;
+	if (strcmp(word, "reload") == 0)
+		return CONTROL_RELOAD;
 	return CONTROL_NOTHING;
 }
 
@@ -108,7 +110,7 @@ static void
 refuse(struct control_conn *conn, const char *word)
 {
 	static const char *const later[] = { "attach", "detach", "assign",
-		"budget", "revoke", "quarantine", "release", "reload" };
+		"budget", "revoke", "quarantine", "release" };
 
 	for (size_t i = 0; i < ARRAY_LEN(later); i++) {
 		if (strcmp(word, later[i]) == 0) {
@@ -118,7 +120,22 @@ refuse(struct control_conn *conn, const char *word)
 		}
 	}
 	control_fail(conn, "unknown-command",
-	    "no command \"%s\": status, pins, explain, events", word);
+	    "no command \"%s\": status, pins, explain, events, reload", word);
+}
+
+static void
+begin_reload(struct control_conn *conn)
+{
+	struct daemon *d = conn->control->daemon;
+
+	if (!conn->may_change)
+		control_fail(conn, "not-here",
+		    "this socket only answers; reload is asked at %.180s",
+		    d->config->edge->settings.control_path);
+	else if (d->settled_ms == 0)
+		control_fail(conn, "starting", "the start is not over yet");
+	else
+		helper_tell(&d->helper, HELPER_ASK_RELOAD, 0, conn->serial);
 }
 
 void
@@ -146,6 +163,8 @@ control_begin(struct control_conn *conn)
 		control_fail(conn, "usage",
 		    "explain NAME [TYPE] "
 		    "[--sandbox S]");
+	if (conn->verb == CONTROL_RELOAD)
+		begin_reload(conn);
 }
 
 /* ---- status ---------------------------------------------------------- */
@@ -203,7 +222,7 @@ put_daemon(struct line *j, struct daemon *d)
 							     : "plain");
 	line_number(j, "uptime_s", (d->now_ms - d->started_ms) / 1000);
 	line_text(j, "file", d->config->edge->settings.file);
-	line_number(j, "sandboxes", d->sandbox_count);
+	line_number(j, "sandboxes", daemon_sandboxes(d));
 	line_number(j, "policies", policy->profile_count);
 	line_number(j, "rules", policy->rule_count);
 	line_text(j, "public_suffixes", d->config->suffixes_date);
@@ -300,6 +319,8 @@ next_status(struct control_conn *conn, struct line *j)
 	index -= d->sinks.receiver_count;
 	if (index >= d->sandbox_count)
 		return CONTROL_END;
+	if (policy_sandbox(d->engine.policy, index + 1) == NULL)
+		return CONTROL_SKIP;
 	put_sandbox(j, d, index + 1);
 	return CONTROL_LINE;
 }
@@ -404,6 +425,31 @@ next_event(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
 	return CONTROL_LINE;
 }
 
+/* ---- reload ---------------------------------------------------------- */
+
+static enum control_more
+next_reload(struct control_conn *conn, struct line *j)
+{
+	struct daemon *d = conn->control->daemon;
+	const struct policy *policy = d->engine.policy;
+
+	if (conn->index > 0)
+		return CONTROL_END;
+	if (conn->reload == 0 || d->reload.ended < conn->reload)
+		return CONTROL_WAIT;
+	conn->index = 1;
+	if (!d->reload.ok) {
+		control_fail(conn, "refused", "%s", d->reload.reason);
+		return CONTROL_END;
+	}
+	line_text(j, "kind", "reload");
+	line_text(j, "file", d->config->edge->settings.file);
+	line_number(j, "sandboxes", daemon_sandboxes(d));
+	line_number(j, "policies", policy->profile_count);
+	line_number(j, "rules", policy->rule_count);
+	return CONTROL_LINE;
+}
+
 enum control_more
 control_next(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
 {
@@ -424,6 +470,9 @@ control_next(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
 		return control_explain_next(conn, buf, size, ret_len);
 	case CONTROL_EVENTS:
 		return next_event(conn, buf, size, ret_len);
+	case CONTROL_RELOAD:
+		more = next_reload(conn, &j);
+		break;
 	}
 	if (more == CONTROL_LINE)
 		*ret_len = line_finish(&j);

@@ -165,7 +165,9 @@ is_repeated(const struct policy *policy, uint32_t sandbox)
 	uint32_t profile = policy_sandbox(policy, sandbox)->profile;
 
 	for (uint32_t i = 1; i < sandbox; i++) {
-		if (policy_sandbox(policy, i)->profile == profile)
+		const struct policy_sandbox *other = policy_sandbox(policy, i);
+
+		if (other != NULL && other->profile == profile)
 			return true;
 	}
 	return false;
@@ -186,9 +188,13 @@ control_explain_next(struct control_conn *conn, char *buf, size_t size,
 		sandbox = conn->sandbox;
 	} else if (sandbox > d->sandbox_count) {
 		return CONTROL_END;
-	} else if (is_repeated(d->engine.policy, sandbox)) {
+	} else if (policy_sandbox(d->engine.policy, sandbox) == NULL ||
+	    is_repeated(d->engine.policy, sandbox)) {
 		return CONTROL_SKIP;
 	}
+	/* It may have gone with a reload since it was named. */
+	if (policy_sandbox(d->engine.policy, sandbox) == NULL)
+		return CONTROL_END;
 	line_start(&j, buf, size);
 	put_verdict(&j, conn, sandbox);
 	*ret_len = line_finish(&j);

@@ -208,6 +208,16 @@ stop(struct daemon *d, int exit_code)
 	uv_stop(&d->loop);
 }
 
+uint32_t
+daemon_sandboxes(const struct daemon *d)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 1; i <= d->sandbox_count; i++)
+		count += policy_sandbox(d->engine.policy, i) != NULL ? 1 : 0;
+	return count;
+}
+
 /* The parent answered HELLO: what the state remembers is judged now. */
 void
 daemon_welcome(struct daemon *d, int status, uint64_t sandboxes)

@@ -25,6 +25,7 @@
 #include "src/resolver/listen_udp.h"
 #include "src/resolver/own_addrs.h"
 #include "src/resolver/recent.h"
+#include "src/resolver/reload.h"
 #include "src/resolver/sink.h"
 #include "src/resolver/state.h"
 #include "src/resolver/upstream.h"
@@ -32,6 +33,7 @@
 /* What the parent passed on. */
 struct daemon_fds {
 	int helper, status, state;
+	int control; /* 0: none */
 	int listen[SETTINGS_LISTEN_MAX];
 	size_t listen_count;
 	int listen_tcp[SETTINGS_LISTEN_MAX];
@@ -75,7 +77,9 @@ struct daemon {
 	struct state state;
 	struct own_addrs own;
 	struct binding *bindings; /* by sandbox */
-	uint32_t sandbox_count;
+	uint32_t sandbox_count; /* the highest number; some may be nobody's */
+	uint32_t numbers_max;
+	struct reload reload;
 	struct daemon_counts counts;
 	uint64_t sequence; /* of the last event */
 	uint64_t dropped_told; /* events lost to full sinks, as logged */
@@ -101,6 +105,10 @@ int daemon_open(struct daemon *, struct config *, const struct daemon_fds *);
 int daemon_run(struct daemon *);
 void daemon_close(struct daemon *);
 
+/* What the core is told of the settings, at the start and by a reload. */
+void daemon_settings(struct engine_settings *ret, const struct settings *);
+/* How many sandboxes there are. */
+uint32_t daemon_sandboxes(const struct daemon *);
 void daemon_wake(struct daemon *);
 void daemon_rest(struct daemon *);
 /* Performs all effects there are, and feeds back failures of our own. */

@@ -22,6 +22,22 @@
 #define LOOKUP_MS   1900
 #define OPS_MAX     16384
 
+void
+daemon_settings(struct engine_settings *ret, const struct settings *settings)
+{
+	*ret = (struct engine_settings){
+		.ttl_floor_s = settings->ttl_floor_s,
+		.ttl_cap_s = settings->ttl_cap_s,
+		.ttl_negative_s = settings->ttl_negative_s,
+		.pin_floor_ms = settings->pin_floor_ms,
+		.pin_cap_ms = settings->pin_cap_ms,
+		.pin_grace_ms = settings->pin_grace_ms,
+		.question_ms = QUESTION_MS,
+		.pin_ms = PIN_MS,
+		.lookup_ms = LOOKUP_MS,
+	};
+}
+
 static void
 fill_limits(struct engine_limits *limits, const struct settings *settings,
     uint32_t sandboxes_max)
@@ -45,17 +61,7 @@ fill_limits(struct engine_limits *limits, const struct settings *settings,
 	limits->tunnel.keys_per_sandbox_max =
 	    settings->limits.tunnel_keys_per_sandbox;
 	limits->tunnel.sandboxes_max = sandboxes_max;
-	limits->settings = (struct engine_settings){
-		.ttl_floor_s = settings->ttl_floor_s,
-		.ttl_cap_s = settings->ttl_cap_s,
-		.ttl_negative_s = settings->ttl_negative_s,
-		.pin_floor_ms = settings->pin_floor_ms,
-		.pin_cap_ms = settings->pin_cap_ms,
-		.pin_grace_ms = settings->pin_grace_ms,
-		.question_ms = QUESTION_MS,
-		.pin_ms = PIN_MS,
-		.lookup_ms = LOOKUP_MS,
-	};
+	daemon_settings(&limits->settings, settings);
 }
 
 /* One block for the core, its size measured first. */
@@ -68,7 +74,7 @@ open_engine(struct daemon *d)
 
 	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		return -EIO;
-	fill_limits(&limits, &d->config->edge->settings, d->sandbox_count + 1);
+	fill_limits(&limits, &d->config->edge->settings, d->numbers_max + 1);
 	arena_init(&arena, NULL, 0);
 	(void)engine_init(&d->engine, &limits, &arena, seed);
 	d->block_size = arena.used;
@@ -109,12 +115,11 @@ open_memory(struct daemon *d)
 	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		return -EIO;
 	rng_init(&d->rng, seed);
-	d->bindings =
-	    calloc((size_t)d->sandbox_count + 1, sizeof(*d->bindings));
+	d->bindings = calloc((size_t)d->numbers_max + 1, sizeof(*d->bindings));
 	if (d->bindings == NULL)
 		return -ENOMEM;
 	r = recent_open(&d->recent, settings->limits.events_in_memory,
-	    d->sandbox_count + 1);
+	    d->numbers_max + 1);
 	if (r == 0)
 		r = open_engine(d);
 	if (r != 0)
@@ -144,7 +149,7 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 		r = helper_open(&d->helper, d, fds->helper,
 		    settings->limits.pins + 4096);
 	if (r == 0)
-		r = control_open(&d->control, d, fds->status);
+		r = control_open(&d->control, d, fds->status, fds->control);
 	for (size_t i = 0; r == 0 && i < fds->listen_count; i++) {
 		r = listener_open(&d->listeners[i], d, fds->listen[i],
 		    (uint32_t)i);
@@ -165,6 +170,7 @@ daemon_open(struct daemon *d, struct config *config,
 	memset(d, 0, sizeof(*d));
 	d->config = config;
 	d->sandbox_count = config->policy->sandbox_count;
+	d->numbers_max = edge_numbers_max(config->edge);
 	d->timer_ms = DEADLINE_NEVER;
 	r = uv_loop_init(&d->loop);
 	if (r == 0) {
@@ -213,5 +219,6 @@ daemon_close(struct daemon *d)
 	recent_close(&d->recent);
 	free(d->bindings);
 	free(d->block);
+	reload_close(&d->reload);
 	config_free(d->config);
 }

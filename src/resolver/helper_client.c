@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/require.h"
 #include "src/resolver/daemon.h"
@@ -20,6 +21,11 @@
 #define SLOT_BITS     20
 #define SLOT_NONE     UINT32_MAX
 #define CAPACITY_MAX  (1u << SLOT_BITS)
+
+struct descriptors {
+	int fd[HELPER_FDS_MAX];
+	size_t count;
+};
 
 static void on_ready(uv_poll_t *, int status, int events);
 
@@ -106,6 +112,16 @@ hang_up(struct helper_client *h)
 	h->count = 0;
 	log_info("helper", "the parent hung up: stopping");
 	daemon_helper_lost(h->daemon);
+}
+
+void
+helper_tell(struct helper_client *h, enum helper_op kind, uint64_t count,
+    uint64_t op)
+{
+	struct helper_msg msg = { .op = (uint8_t)kind, .count = count };
+
+	if (!h->lost && !enqueue(h, &msg, op))
+		lose(h, "cannot be told", "the parent does not answer");
 }
 
 void
@@ -267,17 +283,47 @@ on_response(struct helper_client *h, const struct helper_msg *msg)
 	case HELPER_SETTLE:
 		daemon_settled(h->daemon, msg->status, msg->count);
 		break;
+	case HELPER_ASK_RELOAD:
+		control_reload_begins(&h->daemon->control, request.op);
+		break;
+	case HELPER_PARSED:
+		reload_answered(h->daemon, msg->status);
+		break;
+	case HELPER_SWITCHED:
+		reload_followed(h->daemon, msg->status);
+		break;
 	default: /* UNPIN, RECALL: nobody waits */
 		break;
 	}
 }
 
-static void
-on_message(struct helper_client *h, const uint8_t *wire, size_t len)
+/* Descriptors of a message that may have some; they are taken over. */
+static bool
+on_descriptors(struct helper_client *h, const struct helper_msg *msg,
+    const struct descriptors *fds)
 {
-	struct helper_msg msg;
+	if (msg->op == HELPER_RELOAD && fds->count > 0)
+		return reload_take(h->daemon, msg->ifindex, msg->count, fds->fd,
+		    fds->count);
+	if (msg->op == HELPER_REFUSED && fds->count == 1) {
+		reload_refused(h->daemon, fds->fd[0]);
+		return true;
+	}
+	for (size_t i = 0; i < fds->count; i++)
+		(void)close(fds->fd[i]);
+	return msg->op != HELPER_RELOAD && msg->op != HELPER_REFUSED &&
+	    fds->count == 0;
+}
 
-	if (!helper_msg_decode(&msg, wire, len, false)) {
+static void
+on_message(struct helper_client *h, const uint8_t *wire, size_t len,
+    const struct descriptors *fds)
+{
+	static const struct helper_msg none = { .op = 0 };
+	struct helper_msg msg;
+	bool good = helper_msg_decode(&msg, wire, len, false);
+
+	if (!on_descriptors(h, good ? &msg : &none, fds) || !good) {
 		lose(h, "protocol violation", "a message that is none");
 		return;
 	}
@@ -292,44 +338,77 @@ on_message(struct helper_client *h, const uint8_t *wire, size_t len)
 		sinks_reopen(&h->daemon->sinks);
 		break;
 	case HELPER_RELOAD:
-		log_warn("helper",
-		    "reload refused: it is not in this version "
-		    "yet");
-		break;
+	case HELPER_REFUSED:
+		break; /* it is in the descriptors */
 	default:
 		on_response(h, &msg);
 		break;
 	}
 }
 
-static void
-receive(struct helper_client *h)
-{
+/* A batch of messages as they come, with room for descriptors at each. */
+struct incoming {
 	/* One octet more than a message has, so that a long one shows. */
 	uint8_t wire[RECEIVE_BATCH][HELPER_MSG_SIZE + 1];
 	struct mmsghdr mmsg[RECEIVE_BATCH];
 	struct iovec iov[RECEIVE_BATCH];
+	_Alignas(struct cmsghdr) char control[RECEIVE_BATCH][CMSG_SPACE(
+	    sizeof(int) * HELPER_FDS_MAX)];
+};
+
+static void
+prepare(struct incoming *in)
+{
+	memset(in->mmsg, 0, sizeof(in->mmsg));
+	for (unsigned i = 0; i < RECEIVE_BATCH; i++) {
+		struct msghdr *header = &in->mmsg[i].msg_hdr;
+
+		in->iov[i].iov_base = in->wire[i];
+		in->iov[i].iov_len = sizeof(in->wire[i]);
+		header->msg_iov = &in->iov[i];
+		header->msg_iovlen = 1;
+		header->msg_control = in->control[i];
+		header->msg_controllen = sizeof(in->control[i]);
+	}
+}
+
+static void
+read_descriptors(struct msghdr *header, struct descriptors *ret)
+{
+	ret->count = 0;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(header); c != NULL;
+	     c = CMSG_NXTHDR(header, c)) {
+		size_t size = c->cmsg_len - CMSG_LEN(0);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+		    size > sizeof(ret->fd) - ret->count * sizeof(int))
+			continue;
+		memcpy(ret->fd + ret->count, CMSG_DATA(c), size);
+		ret->count += size / sizeof(int);
+	}
+}
+
+static void
+receive(struct helper_client *h)
+{
+	struct incoming in;
+	struct descriptors fds;
 	int n;
 
-	memset(mmsg, 0, sizeof(mmsg));
-	for (unsigned i = 0; i < RECEIVE_BATCH; i++) {
-		iov[i].iov_base = wire[i];
-		iov[i].iov_len = sizeof(wire[i]);
-		mmsg[i].msg_hdr.msg_iov = &iov[i];
-		mmsg[i].msg_hdr.msg_iovlen = 1;
-	}
-	n = recvmmsg(h->fd, mmsg, RECEIVE_BATCH,
+	prepare(&in);
+	n = recvmmsg(h->fd, in.mmsg, RECEIVE_BATCH,
 	    MSG_DONTWAIT | MSG_CMSG_CLOEXEC, NULL);
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
 		lose(h, "cannot receive", strerror(errno));
 		return;
 	}
 	for (int i = 0; i < n && !h->lost; i++) {
-		if (mmsg[i].msg_len == 0) {
+		if (in.mmsg[i].msg_len == 0) {
 			hang_up(h);
 			return;
 		}
-		on_message(h, wire[i], mmsg[i].msg_len);
+		read_descriptors(&in.mmsg[i].msg_hdr, &fds);
+		on_message(h, in.wire[i], in.mmsg[i].msg_len, &fds);
 	}
 }
 

@@ -50,6 +50,10 @@ struct helper_client {
 int helper_open(struct helper_client *, struct daemon *, int fd,
     uint32_t reserve);
 void helper_hello(struct helper_client *);
+/* A request about no element; op comes back with its response. Loses the
+ * helper where it finds no room. */
+void helper_tell(struct helper_client *, enum helper_op, uint64_t count,
+    uint64_t op);
 /* PIN, UNPIN, FLOWS or RECALL of an effect; SETTLE has no element. */
 void helper_request(struct helper_client *, const struct effect *);
 /* A pin that could not be queued, one at a time; false: no more. */

@@ -17,9 +17,8 @@
 
 #define FILE_SIZE_MAX (64u << 20)
 
-/* A whole file from its start, whatever its position is. */
-static int
-read_whole(int fd, const char *path, char **ret, size_t *ret_size)
+int
+load_whole(int fd, const char *path, char **ret, size_t *ret_size)
 {
 	struct stat st;
 	size_t size, at = 0;
@@ -62,7 +61,7 @@ read_files(const struct load_file *files, size_t count, struct text_file *texts)
 {
 	for (size_t i = 0; i < count; i++) {
 		char *bytes = NULL;
-		int r = read_whole(files[i].fd, files[i].path, &bytes,
+		int r = load_whole(files[i].fd, files[i].path, &bytes,
 		    &texts[i].size);
 
 		if (r != 0)
@@ -87,13 +86,20 @@ load_config(struct config **ret, const struct load_source *source,
 	int r = -ENOMEM;
 
 	if (texts != NULL)
-		r = read_whole(source->config_fd, source->config_path, &bytes,
+		r = load_whole(source->config_fd, source->config_path, &bytes,
 		    &size);
 	if (r == 0)
 		r = read_files(source->files, count, texts);
 	if (r == 0)
-		r = config_read(ret, source->config_path, bytes, size, texts,
-		    count, secret, ret_error);
+		r = config_reread(ret,
+		    &(struct config_source){ .file = source->config_path,
+			.bytes = bytes,
+			.size = size,
+			.files = texts,
+			.file_count = count,
+			.secret = secret,
+			.before = source->before },
+		    ret_error);
 	for (size_t i = 0; texts != NULL && i < count; i++)
 		free((void *)(uintptr_t)texts[i].bytes);
 	free(texts);

@@ -24,8 +24,12 @@ struct load_source {
 	const char *config_path;
 	struct load_file files[LOAD_FILES_MAX];
 	size_t file_count;
+	const struct edge_before *before; /* of a reload; NULL: a start */
 };
 
+/* A whole file from its start, whatever its position is, with a NUL behind
+ * it. 0, or a negative errno, logged. */
+int load_whole(int fd, const char *path, char **ret, size_t *ret_size);
 /* 0; -EINVAL for a configuration that is wrong, with *ret_error; another
  * negative errno, logged. Descriptors stay open. */
 int load_config(struct config **ret, const struct load_source *,

@@ -47,7 +47,7 @@ print_usage(void)
 	    "usage: namewall-resolver --helper-fd N --config-fd N\n"
 	    "       --config-name PATH [--file NAME=FD=PATH]...\n"
 	    "       --listen-fd N... --listen-tcp-fd N... --status-fd N\n"
-	    "       --state-fd N\n"
+	    "       [--control-fd N] --state-fd N\n"
 	    "Started by namewalld; not for use by hand.\n";
 
 	(void)fputs(text, stderr);
@@ -131,6 +131,8 @@ read_option(struct arguments *args, int option, const char *value)
 			&fds->listen_tcp[fds->listen_tcp_count++]);
 	case 's':
 		return read_nonblocking_fd(value, &fds->status);
+	case 'o':
+		return read_nonblocking_fd(value, &fds->control);
 	case 'd':
 		return read_fd(value, &fds->state);
 	default:
@@ -149,6 +151,7 @@ read_arguments(struct arguments *args, int argc, char **argv)
 		{ "listen-fd", required_argument, NULL, 'l' },
 		{ "listen-tcp-fd", required_argument, NULL, 't' },
 		{ "status-fd", required_argument, NULL, 's' },
+		{ "control-fd", required_argument, NULL, 'o' },
 		{ "state-fd", required_argument, NULL, 'd' },
 		{ NULL, 0, NULL, 0 },
 	};

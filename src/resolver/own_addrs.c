@@ -122,6 +122,20 @@ own_addrs_open(struct own_addrs *own, uv_loop_t *loop,
 	return refill(own);
 }
 
+/* What is known already goes along: a list that cannot be read just now must
+ * not leave the new one empty. */
+void
+own_addrs_move(struct own_addrs *own, struct protected_ranges *ranges)
+{
+	const struct protected_ranges *before = own->ranges;
+
+	memcpy(ranges->own, before->own, sizeof(ranges->own));
+	ranges->own_count = before->own_count;
+	ranges->own_overflow = before->own_overflow;
+	own->ranges = ranges;
+	(void)refill(own);
+}
+
 void
 own_addrs_close(struct own_addrs *own)
 {

@@ -23,6 +23,8 @@ struct own_addrs {
 /* Fills ranges->own now and whenever an address comes or goes. 0 or a
  * negative errno, logged. */
 int own_addrs_open(struct own_addrs *, uv_loop_t *, struct protected_ranges *);
+/* From now on these ranges are filled. */
+void own_addrs_move(struct own_addrs *, struct protected_ranges *);
 void own_addrs_close(struct own_addrs *);
 
 #endif

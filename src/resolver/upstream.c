@@ -14,7 +14,10 @@
 #include "src/resolver/daemon.h"
 #include "src/resolver/log.h"
 
-#define MESSAGE_MAX 65535
+#define MESSAGE_MAX         65535
+#define UPSTREAM_ROUTES_MAX (SETTINGS_FORWARD_MAX + 1)
+#define UPSTREAM_SERVERS_MAX \
+	(SETTINGS_UPSTREAM_MAX + SETTINGS_FORWARD_MAX * SETTINGS_RESOLVERS_MAX)
 
 /* ---- servers and routes ---------------------------------------------- */
 
@@ -64,10 +67,10 @@ route_of(const struct upstream *u, const struct dname *name)
 }
 
 static int
-allocate(struct upstream *u, size_t servers_max, size_t routes_max)
+allocate(struct upstream *u)
 {
-	u->servers = calloc(servers_max, sizeof(*u->servers));
-	u->routes = calloc(routes_max, sizeof(*u->routes));
+	u->servers = calloc(UPSTREAM_SERVERS_MAX, sizeof(*u->servers));
+	u->routes = calloc(UPSTREAM_ROUTES_MAX, sizeof(*u->routes));
 	u->flights = calloc(u->flights_max, sizeof(*u->flights));
 	u->receive_buf = malloc(MESSAGE_MAX);
 	if (u->servers == NULL || u->routes == NULL || u->flights == NULL ||
@@ -82,12 +85,24 @@ allocate(struct upstream *u, size_t servers_max, size_t routes_max)
 	return 0;
 }
 
+static void
+add_routes(struct upstream *u, const struct config *config)
+{
+	const struct settings *settings = &config->edge->settings;
+	struct dname root;
+
+	dname_root(&root);
+	add_route(u, &root, settings->upstream, settings->upstream_count);
+	for (uint16_t i = 0; i < settings->forward_count; i++)
+		add_route(u, &config->forward_names[i],
+		    settings->forward[i].resolvers,
+		    settings->forward[i].resolver_count);
+}
+
 int
 upstream_open(struct upstream *u, struct daemon *daemon,
     const struct config *config, uint32_t flights_max)
 {
-	const struct settings *settings = &config->edge->settings;
-	struct dname root;
 	int r;
 
 	memset(u, 0, sizeof(*u));
@@ -97,19 +112,10 @@ upstream_open(struct upstream *u, struct daemon *daemon,
 	u->flights_max = flights_max;
 	u->free_head = u->failed_head = FLIGHT_NONE;
 	u->oldest = u->youngest = FLIGHT_NONE;
-	r = allocate(u,
-	    SETTINGS_UPSTREAM_MAX +
-		(size_t)settings->forward_count * SETTINGS_RESOLVERS_MAX,
-	    (size_t)settings->forward_count + 1);
-	if (r != 0)
-		return r;
-	dname_root(&root);
-	add_route(u, &root, settings->upstream, settings->upstream_count);
-	for (uint16_t i = 0; i < settings->forward_count; i++)
-		add_route(u, &config->forward_names[i],
-		    settings->forward[i].resolvers,
-		    settings->forward[i].resolver_count);
-	return 0;
+	r = allocate(u);
+	if (r == 0)
+		add_routes(u, config);
+	return r;
 }
 
 uint64_t
@@ -263,6 +269,83 @@ upstream_ask(struct upstream *u, uint64_t lookup, uint8_t part,
 	try_next(u, f);
 }
 
+static bool
+same_route(const struct upstream *u, const struct upstream_route *route,
+    const struct endpoint *endpoints, size_t count)
+{
+	if (route->server_count != count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct endpoint *endpoint =
+		    &u->servers[route->servers[i]].endpoint;
+
+		if (endpoint->port != endpoints[i].port ||
+		    !addr_equal(&endpoint->addr, &endpoints[i].addr))
+			return false;
+	}
+	return true;
+}
+
+static bool
+same_routes(const struct upstream *u, const struct config *config)
+{
+	const struct settings *settings = &config->edge->settings;
+
+	if (u->route_count != settings->forward_count + 1u ||
+	    !same_route(u, &u->routes[0], settings->upstream,
+		settings->upstream_count))
+		return false;
+	for (uint16_t i = 0; i < settings->forward_count; i++)
+		if (!dname_equal(&u->routes[i + 1].zone,
+			&config->forward_names[i]) ||
+		    !same_route(u, &u->routes[i + 1],
+			settings->forward[i].resolvers,
+			settings->forward[i].resolver_count))
+			return false;
+	return true;
+}
+
+static void
+close_servers(struct upstream *u)
+{
+	for (uint32_t i = 0; i < u->server_count; i++) {
+		upstream_udp_ops.close(&u->servers[i]);
+		upstream_tcp_ops.close(&u->servers[i]);
+	}
+	u->server_count = 0;
+}
+
+void
+upstream_follow(struct upstream *u, const struct config *config)
+{
+	uint32_t moved = FLIGHT_NONE;
+
+	if (same_routes(u, config))
+		return;
+	while (u->oldest != FLIGHT_NONE) {
+		struct flight *f = &u->flights[u->oldest];
+
+		stop_waiting(u, f);
+		f->younger = moved;
+		moved = index_of(u, f);
+	}
+	close_servers(u);
+	memset(u->servers, 0, UPSTREAM_SERVERS_MAX * sizeof(*u->servers));
+	memset(u->routes, 0, UPSTREAM_ROUTES_MAX * sizeof(*u->routes));
+	u->route_count = 0;
+	add_routes(u, config);
+	while (moved != FLIGHT_NONE) {
+		struct flight *f = &u->flights[moved];
+
+		moved = f->younger;
+		f->route = route_of(u, &f->ask.name);
+		f->tried = 0;
+		f->tries = f->silent = 0;
+		f->broken = false;
+		try_next(u, f);
+	}
+}
+
 bool
 upstream_next_failure(struct upstream *u, uint64_t *ret_lookup,
     uint8_t *ret_part, enum ask_failure *ret_failure)
@@ -408,10 +491,7 @@ upstream_expire(struct upstream *u, uint64_t now_ms)
 void
 upstream_close(struct upstream *u)
 {
-	for (uint32_t i = 0; i < u->server_count; i++) {
-		upstream_udp_ops.close(&u->servers[i]);
-		upstream_tcp_ops.close(&u->servers[i]);
-	}
+	close_servers(u);
 	free(u->servers);
 	free(u->routes);
 	free(u->flights);
@@ -420,5 +500,4 @@ upstream_close(struct upstream *u)
 	u->routes = NULL;
 	u->flights = NULL;
 	u->receive_buf = NULL;
-	u->server_count = 0;
 }

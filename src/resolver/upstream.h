@@ -105,6 +105,9 @@ extern const struct upstream_ops upstream_tcp_ops;
 /* 0 or a negative errno. */
 int upstream_open(struct upstream *, struct daemon *, const struct config *,
     uint32_t flights_max);
+/* Asks whom this configuration names from now on; what is under way is asked
+ * anew where that changes anything. */
+void upstream_follow(struct upstream *, const struct config *);
 void upstream_ask(struct upstream *, uint64_t lookup, uint8_t part,
     const struct ask *);
 /* An ask that has failed, one at a time; false: no more. */

@@ -128,7 +128,8 @@ static const struct {
 	{ REQUIRED, NULL, 0 },
 	{ FIXED "upstream: [9.9.9.10]\n", NULL, 0 },
 	{ REQUIRED "ttl: {floor: 9s}\npins: {floor: 90s}\n", NULL, 0 },
-	{ REQUIRED "labels: {a: b}\nevents: []\n", NULL, 0 },
+	{ REQUIRED "labels: {a: b}\n", NULL, 0 },
+	{ REQUIRED "events: [{file: /e}]\n", "events", 10 },
 	{ "version: 1\nlisten: [10.200.1.2]\nedge: [\"tap*\"]\nuser: u\n"
 	  "upstream: [9.9.9.9]\n",
 	    "listen", 2 },
