@@ -74,19 +74,6 @@ same_nft(const struct settings *a, const struct settings *b)
 	    a->nft_log_rate == b->nft_log_rate;
 }
 
-static bool
-same_sinks(const struct settings *a, const struct settings *b)
-{
-	if (a->sink_count != b->sink_count)
-		return false;
-	for (size_t i = 0; i < a->sink_count; i++)
-		if (a->sinks[i].kind != b->sinks[i].kind ||
-		    a->sinks[i].only != b->sinks[i].only ||
-		    strcmp(a->sinks[i].path, b->sinks[i].path) != 0)
-			return false;
-	return true;
-}
-
 /* The first key that needs a restart to change; NULL: none did. Limits are
  * numbers of one width, so there is no padding to compare. */
 static const char *
@@ -107,9 +94,6 @@ changed_key(const struct settings *a, const struct settings *b)
 		return "limits";
 	if (strcmp(a->state_dir, b->state_dir) != 0)
 		return "state_dir";
-	/* Files of events are made by the parent, while it may. */
-	if (!same_sinks(a, b))
-		return "events";
 	return NULL;
 }
 
@@ -225,8 +209,7 @@ edge_follow(struct edge_config *config, const struct edge_before *before,
 		if (yaml_tree_get(root, key) != NULL)
 			node = yaml_tree_get(root, key);
 		return text_error_at(ret_error, file, node,
-		    "\"%s\" was changed, which needs a restart; nothing was "
-		    "changed",
+		    "\"%s\" needs a restart to change; nothing was changed",
 		    key);
 	}
 	status = renumber(config, before, &highest);

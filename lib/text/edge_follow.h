@@ -35,9 +35,9 @@ struct edge_before {
 /*
  * Gives the sandboxes of a configuration their numbers, which moves them in
  * its array. Refuses what needs a restart: a changed `listen`, `edge`,
- * `control`, `user`, `nft`, `limits`, `state_dir` or `events`, and more
- * sandboxes than there are numbers. root is what it was read from. 0, -EINVAL
- * or -ENOMEM; unchanged on failure.
+ * `control`, `user`, `nft`, `limits` or `state_dir`, and more sandboxes than
+ * there are numbers. root is what it was read from. 0, -EINVAL or -ENOMEM;
+ * unchanged on failure.
  */
 int edge_follow(struct edge_config *, const struct edge_before *,
     const char *file, const struct yaml_node *root,

@@ -41,13 +41,12 @@ forget(struct reload *reload)
 	reload->phase = RELOAD_IDLE;
 }
 
-/* The resolver tells it to whoever asked, and as an event. */
+/* The resolver tells it: to whoever asked, in the log, and as an event. */
 static void
 refuse(struct helper *helper, const char *reason)
 {
 	int fd = handover_seal("reason", reason, strlen(reason));
 
-	log_error("reload refused: %s", reason);
 	forget(&helper->reload);
 	if (fd < 0) {
 		log_error("reload: %s", strerror(-fd));

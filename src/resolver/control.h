@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * control - the status socket and the control socket: one line in, JSON lines
- * out, closed.
+ * control - the status and the control socket: one line in, JSON lines out,
+ * closed.
  *
  * Nothing that is asked at the first changes anything. At the second, root
  * and the group `control.group` may also have things changed: the parent made
- * it theirs alone, and who it is that came is asked of the kernel. Lines are made as the reader
- * takes them, so that a long list costs no memory; whoever does not read is
- * closed. docs/protocol-control.md has the words and the lines.
+ * it theirs alone, and who it is that came is asked of the kernel. Lines are
+ * made as the reader takes them, so that a long list costs no memory; whoever
+ * does not read is closed. docs/protocol-control.md has the words and the
+ * lines.
  */
 #ifndef SRC_RESOLVER_CONTROL_H
 #define SRC_RESOLVER_CONTROL_H

@@ -110,6 +110,40 @@ read_config(struct daemon *d, const struct load_source *source)
 	return error;
 }
 
+static bool
+same_sinks(const struct settings *a, const struct settings *b)
+{
+	if (a->sink_count != b->sink_count)
+		return false;
+	for (size_t i = 0; i < a->sink_count; i++)
+		if (a->sinks[i].kind != b->sinks[i].kind ||
+		    a->sinks[i].only != b->sinks[i].only ||
+		    strcmp(a->sinks[i].path, b->sinks[i].path) != 0)
+			return false;
+	return true;
+}
+
+/* Writers are started before anything is switched, since that can fail. */
+static int
+open_sinks(struct daemon *d)
+{
+	struct reload *r = &d->reload;
+	int error;
+
+	if (same_sinks(&d->config->edge->settings, &r->next->edge->settings))
+		return 0;
+	error = sinks_open(&r->sinks, &r->next->edge->settings);
+	r->new_sinks = error == 0;
+	if (error == 0)
+		return 0;
+	sinks_close(&r->sinks);
+	config_free(r->next);
+	r->next = NULL;
+	(void)snprintf(r->reason, sizeof(r->reason),
+	    "the sinks of events cannot be started: %s", strerror(-error));
+	return error;
+}
+
 /* 0, or the reason is written. */
 static int
 read_all(struct daemon *d)
@@ -131,6 +165,8 @@ read_all(struct daemon *d)
 		source->before = &before;
 		error = read_config(d, source);
 	}
+	if (error == 0)
+		error = open_sinks(d);
 	free(names);
 	free(source);
 	return error;
@@ -177,15 +213,18 @@ reload_refused(struct daemon *d, int fd)
 
 /* ---- switching ------------------------------------------------------- */
 
-/* Numbers that change hands begin without a home; the parent says where they
- * live. */
+/* Numbers that begin or end are without a home, and without a connection;
+ * the parent says where the new ones live. */
 static void
 reset_bindings(struct daemon *d, const struct policy *next)
 {
-	for (uint32_t i = 1; i <= d->numbers_max; i++)
-		if (policy_sandbox(d->engine.policy, i) == NULL ||
-		    policy_sandbox(next, i) == NULL)
-			memset(&d->bindings[i], 0, sizeof(d->bindings[i]));
+	for (uint32_t i = 1; i <= d->numbers_max; i++) {
+		if (policy_sandbox(d->engine.policy, i) != NULL &&
+		    policy_sandbox(next, i) != NULL)
+			continue;
+		memset(&d->bindings[i], 0, sizeof(d->bindings[i]));
+		streams_cut(&d->streams, i);
+	}
 }
 
 /* From the first to the last line nothing can fail: the parent has let what
@@ -206,6 +245,11 @@ switch_to(struct daemon *d, struct config *next)
 	daemon_pump(d);
 	upstream_follow(&d->upstream, next);
 	daemon_pump(d);
+	if (d->reload.new_sinks) {
+		sinks_close(&d->sinks);
+		d->sinks = d->reload.sinks;
+		d->reload.new_sinks = false;
+	}
 	config_free(before);
 }
 
@@ -220,6 +264,9 @@ reload_answered(struct daemon *d, int status)
 		return; /* it is told that we refused */
 	if (status != 0) {
 		config_free(next);
+		if (r->new_sinks)
+			sinks_close(&r->sinks);
+		r->new_sinks = false;
 		(void)snprintf(r->reason, sizeof(r->reason),
 		    "the kernel's table could not be widened: %s",
 		    strerror(-status));
@@ -235,7 +282,6 @@ void
 reload_followed(struct daemon *d, int status)
 {
 	REQUIRE(status == 0);
-	log_info("reload", "%s", d->config->edge->settings.file);
 	end(d, true);
 }
 
@@ -243,6 +289,9 @@ void
 reload_close(struct reload *r)
 {
 	close_fds(r);
+	if (r->new_sinks)
+		sinks_close(&r->sinks);
+	r->new_sinks = false;
 	config_free(r->next);
 	r->next = NULL;
 }

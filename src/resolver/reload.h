@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "src/resolver/load.h"
+#include "src/resolver/sink.h"
 
 /* The list of names, the configuration, and the files. */
 #define RELOAD_FDS_MAX    (LOAD_FILES_MAX + 2)
@@ -25,6 +26,8 @@ struct reload {
 	int fds[RELOAD_FDS_MAX];
 	size_t have, total; /* total 0: none is being passed */
 	struct config *next; /* read, and the parent was told */
+	struct sinks sinks; /* of `next`, where it names others */
+	bool new_sinks;
 	/* The last one that ended; so many have begun and ended. */
 	bool ok;
 	char reason[RELOAD_REASON_MAX];

@@ -366,7 +366,7 @@ END_TEST
 
 START_TEST(dies_encoding_no_op)
 {
-	const struct helper_msg m = { .op = 3 + HELPER_SETTLE };
+	const struct helper_msg m = { .op = HELPER_BOUND + 1 };
 	uint8_t wire[HELPER_MSG_SIZE];
 
 	helper_msg_encode(wire, &m);
