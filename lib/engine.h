@@ -91,6 +91,7 @@ struct engine {
 	struct tunnel tunnel;
 	struct engine_counts counts;
 	uint64_t now_ms;
+	uint64_t wall_offset_ms; /* add it to now_ms: the time of day */
 	uint64_t policy_generation; /* counts the policies that were set */
 	bool helper_lost;
 	bool settling; /* between start and engine_settled() */
@@ -112,6 +113,10 @@ int engine_init(struct engine *, const struct engine_limits *, struct arena *,
 void engine_set_policy(struct engine *, const struct policy *, uint64_t now_ms);
 /* Settings of a reload, for what is decided from now on. */
 void engine_set_settings(struct engine *, const struct engine_settings *);
+
+/* What time of day it is, for rules with a date: no pin and no lifetime goes
+ * beyond it. That the rule is over is for policy_expire_rules() to say. */
+void engine_set_wall(struct engine *, uint64_t wall_ms, uint64_t now_ms);
 
 /*
  * Start, after the first engine_set_policy(). For each record of the state:

@@ -28,11 +28,45 @@ element_of(const struct query *q, uint8_t addr, uint8_t service)
 	};
 }
 
+/* How long the rule behind a query still grants. */
+static uint64_t
+granted_ms(const struct engine *e, const struct query *q)
+{
+	uint64_t wall_ms = e->now_ms + e->wall_offset_ms;
+
+	if (q->verdict.until_wall_ms == 0)
+		return DEADLINE_NEVER;
+	return q->verdict.until_wall_ms > wall_ms
+	    ? q->verdict.until_wall_ms - wall_ms
+	    : 0;
+}
+
+static uint64_t
+answer_left_ms(const struct engine *e, const struct query *q)
+{
+	uint64_t granted = granted_ms(e, q);
+	uint64_t left_ms =
+	    q->answer_until_ms > e->now_ms ? q->answer_until_ms - e->now_ms : 0;
+
+	return left_ms < granted ? left_ms : granted;
+}
+
+/* A grace that the rule's date has no room for is cut, as the one that the
+ * cap has none for: something must be left to tell. */
+static uint32_t
+grace_of(const struct engine *e, const struct query *q)
+{
+	uint32_t grace_ms = e->limits.settings.pin_grace_ms;
+	uint64_t granted = granted_ms(e, q);
+	uint64_t most_ms = granted > 2000 ? granted - 2000 : 0;
+
+	return grace_ms < most_ms ? grace_ms : (uint32_t)most_ms;
+}
+
 uint32_t
 engine_ttl_left(const struct engine *e, const struct query *q)
 {
-	uint64_t left_ms =
-	    q->answer_until_ms > e->now_ms ? q->answer_until_ms - e->now_ms : 0;
+	uint64_t left_ms = answer_left_ms(e, q);
 
 	return left_ms == 0 ? 1 : (uint32_t)((left_ms + 999) / 1000);
 }
@@ -90,21 +124,25 @@ engine_hold(struct engine *e, uint64_t id, struct query *q)
 	uint64_t least_ms = LEAST_TTL_MS + set->pin_ms;
 	uint64_t base_ms = greater((uint64_t)engine_ttl_left(e, q) * 1000,
 	    greater(set->pin_floor_ms, least_ms));
-	uint64_t left_ms =
-	    q->answer_until_ms > e->now_ms ? q->answer_until_ms - e->now_ms : 0;
+	uint64_t left_ms = answer_left_ms(e, q);
+	uint64_t granted = granted_ms(e, q);
+	uint32_t grace_ms = grace_of(e, q);
 	struct pin_wish wish = {
 		.name = &q->question.name,
 		.verdict = &q->verdict,
 		.query = id,
-		.lifetime_ms = lesser(
-		    base_ms + set->pin_grace_ms + SLACK_MS, set->pin_cap_ms),
+		.lifetime_ms =
+		    lesser(base_ms + grace_ms + SLACK_MS, set->pin_cap_ms),
 	};
 
+	if (granted < LEAST_TTL_MS)
+		return;
+	wish.lifetime_ms = lesser(wish.lifetime_ms, granted);
+
 	/* To the millisecond, so that a cached answer finds its pins held. */
-	wish.need_ms =
-	    lesser(greater(greater(left_ms, least_ms) + set->pin_grace_ms,
-		       set->pin_floor_ms),
-		wish.lifetime_ms);
+	wish.need_ms = lesser(greater(greater(left_ms, least_ms) + grace_ms,
+				  set->pin_floor_ms),
+	    wish.lifetime_ms);
 	q->need_until_ms = e->now_ms + wish.need_ms;
 	for (uint8_t i = 0; i < q->answer.addr_count; i++) {
 		for (uint8_t s = 0; s < q->verdict.service_count; s++) {
@@ -176,7 +214,7 @@ other_family_held(struct engine *e, const struct query *q)
 uint32_t
 engine_keep_held(struct engine *e, struct query *q)
 {
-	uint32_t grace_ms = e->limits.settings.pin_grace_ms;
+	uint32_t grace_ms = grace_of(e, q);
 	uint32_t ttl_s = engine_ttl_left(e, q);
 	uint64_t end_ms = DEADLINE_NEVER;
 	uint8_t i = 0;

@@ -48,6 +48,13 @@ engine_set_policy(struct engine *e, const struct policy *policy,
 	engine_pins_rejudge(e);
 }
 
+void
+engine_set_wall(struct engine *e, uint64_t wall_ms, uint64_t now_ms)
+{
+	engine_enter(e, now_ms);
+	e->wall_offset_ms = wall_ms - now_ms;
+}
+
 struct verdict
 engine_explain(const struct policy *policy, uint32_t sandbox,
     const struct dname *name, uint16_t type)

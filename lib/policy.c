@@ -119,6 +119,8 @@ match_place(const struct policy *policy, uint32_t place,
 	uint32_t rule = policy->order[place];
 	uint32_t *best = entry->deny ? &match->deny : &match->allow;
 
+	if (!entry->deny && !policy_entry_allows(policy, entry))
+		return;
 	if (entry->len == asked->len && entry->kind != RULE_EXACT &&
 	    !entry->deny)
 		match->below = true;
@@ -396,6 +398,7 @@ name_rule(struct verdict *verdict, const struct policy *policy, uint32_t rule)
 		return;
 	terms = &policy->terms[entry->terms];
 	verdict->types = terms->types;
+	verdict->until_wall_ms = terms->until_wall_ms;
 	verdict->service_count = terms->service_count;
 	verdict->private_count = terms->private_count;
 	verdict->addr_count = terms->addr_count;

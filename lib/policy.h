@@ -28,10 +28,10 @@
 #include "lib/table.h"
 #include "lib/verdict.h"
 
-#define POLICY_NAME_MAX	   64 /* names of policies and sandboxes, with NUL */
+#define POLICY_NAME_MAX    64 /* names of policies and sandboxes, with NUL */
 #define POLICY_SOURCES_MAX 8
-#define POLICY_USE_MAX	   16
-#define POLICY_NONE	   UINT32_MAX
+#define POLICY_USE_MAX     16
+#define POLICY_NONE        UINT32_MAX
 
 /* What several rules share: terms are added once and referred to. */
 struct policy_terms {
@@ -41,6 +41,7 @@ struct policy_terms {
 	struct addr addrs[RULE_ADDRS_MAX];
 	uint16_t types; /* enum rule_type bits */
 	uint64_t until_wall_ms; /* 0: for ever; see policy_expire_rules() */
+	bool expired; /* its rules grant nothing */
 };
 
 struct policy_rule {
@@ -138,6 +139,16 @@ enum policy_error policy_builder_sandbox(struct policy *,
  */
 enum policy_error policy_builder_seal(struct policy *, uint32_t *ret_first,
     uint32_t *ret_second);
+
+/*
+ * Sets which rules are past their date. True when that changed anything: then
+ * the policy has to be set anew, so that what they granted is revoked.
+ * *ret_next_ms is the first date that is to come, POLICY_NO_DATE when there
+ * is none. Rules that deny have no date.
+ */
+#define POLICY_NO_DATE UINT64_MAX
+bool policy_expire_rules(struct policy *, uint64_t wall_ms,
+    uint64_t *ret_next_ms);
 
 /* The verdict on a question of a sandbox (1 … sandbox_count; anything else
  * gives UNKNOWN_SOURCE). Special names (RFC 6761, resolver.arpa, the canary

@@ -246,12 +246,25 @@ is_prefix(const struct policy *policy, uint32_t place, uint32_t of)
 	    memcmp(policy_key(policy, a), policy_key(policy, b), a->len) == 0;
 }
 
-/* Links every place to the nearest one before it whose key is the same or an
- * ancestor's, and to the next one that allows. */
+/* Links every place to the next one that allows. */
+static void
+link_allows(struct policy *policy, uint32_t start, uint32_t end)
+{
+	uint32_t place, allow = POLICY_NONE;
+
+	for (place = end; place > start; place--) {
+		if (policy_entry_allows(policy,
+			policy_entry_at(policy, place - 1)))
+			allow = place - 1;
+		policy->next_allow[place - 1] = allow;
+	}
+}
+
+/* And to the nearest one before it whose key is the same or an ancestor's. */
 static void
 link_places(struct policy *policy, uint32_t start, uint32_t end)
 {
-	uint32_t place, above, allow = POLICY_NONE;
+	uint32_t place, above;
 
 	for (place = start; place < end; place++) {
 		above = place > start ? place - 1 : POLICY_NONE;
@@ -259,11 +272,7 @@ link_places(struct policy *policy, uint32_t start, uint32_t end)
 			above = policy->above[above];
 		policy->above[place] = above;
 	}
-	for (place = end; place > start; place--) {
-		if (!policy_entry_at(policy, place - 1)->deny)
-			allow = place - 1;
-		policy->next_allow[place - 1] = allow;
-	}
+	link_allows(policy, start, end);
 }
 
 static enum policy_error
@@ -371,4 +380,30 @@ policy_builder_seal(struct policy *policy, uint32_t *ret_first,
 	}
 	policy->sealed = true;
 	return POLICY_OK;
+}
+
+bool
+policy_expire_rules(struct policy *policy, uint64_t wall_ms,
+    uint64_t *ret_next_ms)
+{
+	const uint32_t *start = policy->profile_start;
+	uint64_t next_ms = POLICY_NO_DATE;
+	bool changed = false;
+	uint32_t i;
+
+	REQUIRE(policy->sealed);
+	for (i = 0; i < policy->term_count; i++) {
+		struct policy_terms *terms = &policy->terms[i];
+		uint64_t until_ms = terms->until_wall_ms;
+		bool expired = until_ms != 0 && until_ms <= wall_ms;
+
+		changed = changed || expired != terms->expired;
+		terms->expired = expired;
+		if (until_ms > wall_ms && until_ms < next_ms)
+			next_ms = until_ms;
+	}
+	for (i = 0; changed && i < policy->profile_count; i++)
+		link_allows(policy, start[i], start[i + 1]);
+	*ret_next_ms = next_ms;
+	return changed;
 }

@@ -30,6 +30,14 @@ policy_key(const struct policy *policy, const struct policy_entry *entry)
 	return policy->names + entry->name;
 }
 
+/* Whether a rule allows, now. */
+static inline bool
+policy_entry_allows(const struct policy *policy,
+    const struct policy_entry *entry)
+{
+	return !entry->deny && !policy->terms[entry->terms].expired;
+}
+
 /* Turns the order of labels around; the same for both directions. */
 static inline void
 policy_reverse(const uint8_t *labels, size_t len, uint8_t *ret)

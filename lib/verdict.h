@@ -52,6 +52,7 @@ struct verdict {
 	enum rule_kind kind;
 	struct dname rule_name; /* the name, or the wildcard's parent */
 	uint16_t types; /* enum rule_type bits that the rule allows */
+	uint64_t until_wall_ms; /* the rule's date, 0: none */
 	uint8_t apex_labels; /* labels of the registrable domain */
 	uint8_t service_count, private_count, addr_count;
 	struct service services[RULE_SERVICES_MAX];

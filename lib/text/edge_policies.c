@@ -133,8 +133,13 @@ check_rule_keys(struct edge_reader *r, const struct yaml_node *map, bool deny)
 {
 	static const char *const opening[] = { "ports", "types", "private",
 		"addresses" };
+	const struct yaml_node *until = yaml_tree_get(map, "until");
 	bool list = yaml_tree_get(map, "list") != NULL;
 
+	if (deny && until != NULL)
+		return text_error_at(r->error, r->file, until->key,
+		    "a rule under deny has no date: its end would open "
+		    "something; leave \"until\" out");
 	for (size_t i = 0; i < ARRAY_LEN(opening); i++) {
 		const struct yaml_node *n = yaml_tree_get(map, opening[i]);
 

@@ -240,12 +240,12 @@ static const struct field fields[] = {
 	OTHER("rule.types", "of the policy", "types that may be asked"),
 	OTHER("rule.private", "none", "protected prefixes it may resolve to"),
 	OTHER("rule.addresses", "none", "fixed addresses; none is asked"),
+	OTHER("rule.until", "none", "a date; past it nothing is granted"),
 	OTHER("rule.reason", "none", "a note"),
 	OTHER("rule.force", "false", "take a wildcard at a public suffix"),
 	OTHER("rule.accept", "none", "warnings that are taken knowingly"),
 	LATER("rule.budget"),
 	LATER("rule.upload"),
-	LATER("rule.until"),
 };
 
 const struct field *

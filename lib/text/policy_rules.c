@@ -179,6 +179,21 @@ read_addresses(struct reader *r, const struct yaml_node *list,
 	return status;
 }
 
+static int
+read_until(struct reader *r, const struct yaml_node *node,
+    struct policy_terms *terms)
+{
+	int status =
+	    value_kind(r->file, node, YAML_SCALAR, "2026-12-31", r->error);
+
+	if (status == 0 && !text_date(node->text, &terms->until_wall_ms))
+		return text_error_at(r->error, r->file, node,
+		    "\"%s\" is not a date; write one such as 2026-12-31 (to "
+		    "its end, UTC) or 2026-12-31T18:00:00Z",
+		    node->text);
+	return status;
+}
+
 /* The terms of a rule in a map: the policy's own where it says nothing. */
 static int
 read_terms(struct reader *r, const struct yaml_node *map, uint32_t *ret_index)
@@ -187,12 +202,13 @@ read_terms(struct reader *r, const struct yaml_node *map, uint32_t *ret_index)
 	const struct yaml_node *types = yaml_tree_get(map, "types");
 	const struct yaml_node *private_ok = yaml_tree_get(map, "private");
 	const struct yaml_node *addresses = yaml_tree_get(map, "addresses");
+	const struct yaml_node *until = yaml_tree_get(map, "until");
 	struct policy_terms terms = r->set->terms[r->fallback];
 	int status = 0;
 
 	*ret_index = r->fallback;
 	if (ports == NULL && types == NULL && private_ok == NULL &&
-	    addresses == NULL)
+	    addresses == NULL && until == NULL)
 		return 0;
 	if (ports != NULL)
 		status = edge_ports_read(r->file, ports, terms.services,
@@ -204,6 +220,8 @@ read_terms(struct reader *r, const struct yaml_node *map, uint32_t *ret_index)
 		    terms.private_ok, &terms.private_count, r->error);
 	if (status == 0 && addresses != NULL)
 		status = read_addresses(r, addresses, &terms);
+	if (status == 0 && until != NULL)
+		status = read_until(r, until, &terms);
 	return status < 0 ? status : add_terms(r, &terms, ret_index);
 }
 

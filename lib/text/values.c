@@ -76,6 +76,85 @@ text_octets(const char *text, uint64_t *ret)
 	return quantity_read(text, units, ARRAY_LEN(units), ret);
 }
 
+/* Exactly count digits. */
+static bool
+fixed_number(const char **text, size_t count, unsigned *ret)
+{
+	unsigned value = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		char c = (*text)[i];
+
+		if (c < '0' || c > '9')
+			return false;
+		value = value * 10 + (unsigned)(c - '0');
+	}
+	*text += count;
+	*ret = value;
+	return true;
+}
+
+static bool
+one_char(const char **text, char wanted)
+{
+	if (**text != wanted)
+		return false;
+	++*text;
+	return true;
+}
+
+/* Days since 1970 of a date from then on; false: there is no such day. */
+static bool
+day_number(unsigned year, unsigned month, unsigned day, uint64_t *ret)
+{
+	static const uint8_t lengths[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30,
+		31, 30, 31 };
+	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	unsigned before = year - 1, days = 0;
+
+	if (year < 1970 || month < 1 || month > 12 || day < 1 ||
+	    day > lengths[month - 1] + (leap && month == 2 ? 1u : 0u))
+		return false;
+	for (unsigned i = 1; i < month; i++)
+		days += lengths[i - 1] + (leap && i == 2 ? 1u : 0u);
+	*ret = (uint64_t)365 * (year - 1970) + (before / 4 - 1969 / 4) -
+	    (before / 100 - 1969 / 100) + (before / 400 - 1969 / 400) + days +
+	    day - 1;
+	return true;
+}
+
+/* Thh:mm:ssZ */
+static bool
+day_time(const char **text, unsigned *ret_s)
+{
+	unsigned hour, minute, second;
+
+	if (!one_char(text, 'T') || !fixed_number(text, 2, &hour) ||
+	    !one_char(text, ':') || !fixed_number(text, 2, &minute) ||
+	    !one_char(text, ':') || !fixed_number(text, 2, &second) ||
+	    !one_char(text, 'Z') || hour > 23 || minute > 59 || second > 59)
+		return false;
+	*ret_s = (hour * 60 + minute) * 60 + second;
+	return true;
+}
+
+bool
+text_date(const char *text, uint64_t *ret_ms)
+{
+	unsigned year, month, day, second = 24 * 3600;
+	uint64_t days;
+
+	if (!fixed_number(&text, 4, &year) || !one_char(&text, '-') ||
+	    !fixed_number(&text, 2, &month) || !one_char(&text, '-') ||
+	    !fixed_number(&text, 2, &day) ||
+	    !day_number(year, month, day, &days))
+		return false;
+	if (*text != '\0' && (!day_time(&text, &second) || *text != '\0'))
+		return false;
+	*ret_ms = (days * 24 * 3600 + second) * 1000;
+	return true;
+}
+
 bool
 text_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 {

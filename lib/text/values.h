@@ -24,6 +24,9 @@ struct endpoint {
 /* False: not one, and *ret is untouched. */
 bool text_duration_ms(const char *text, uint64_t *ret); /* 5s 10m 1h 1d 1ms */
 bool text_octets(const char *text, uint64_t *ret); /* 1KiB 50MiB */
+/* 2026-12-31, to the end of that day, or 2026-12-31T18:00:00Z; UTC, in
+ * milliseconds since 1970. */
+bool text_date(const char *text, uint64_t *ret_ms);
 bool text_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 /* ADDRESS or ADDRESS@PORT; port is what an address alone gets. */
 bool text_endpoint(const char *text, uint16_t port, struct endpoint *ret);

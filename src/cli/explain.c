@@ -113,6 +113,9 @@ put_verdict(const struct json *line)
 		return true;
 	}
 	put_rule(line, "nearest rule", "nearest");
+	if (json_true(line, "nearest.over"))
+		fputs("  its date is over: it grants nothing any more\n",
+		    stdout);
 	if (would != NULL) {
 		fputs("  to allow it, under allow of that policy:\n      ",
 		    stdout);

@@ -44,7 +44,10 @@ put_rule(FILE *out, const char *key, const struct policy *policy,
 	policy_rule_print(rule.kind, &rule.name, text);
 	fputs("{\"rule\":", out);
 	put_json(out, text);
-	fprintf(out, ",\"deny\":%s,\"file\":", rule.deny ? "true" : "false");
+	fprintf(out, ",\"deny\":%s", rule.deny ? "true" : "false");
+	if (!rule.deny && policy->terms[rule.terms].expired)
+		fputs(",\"over\":true", out);
+	fputs(",\"file\":", out);
 	put_json(out, policy->files[rule.file]);
 	fprintf(out, ",\"line\":%" PRIu32 ",\"column\":%" PRIu32 "}", rule.line,
 	    rule.column);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/require.h"
@@ -224,6 +225,7 @@ load_bytes(const struct cli *cli, const char *path, const struct bytes *bytes,
 	struct edge_config *edge;
 	struct files files;
 	uint8_t secret[16];
+	uint64_t next_ms;
 
 	int error = read_edge(path, bytes, &edge, ret_error);
 	if (error < 0)
@@ -238,6 +240,9 @@ load_bytes(const struct cli *cli, const char *path, const struct bytes *bytes,
 		error = config_read(ret, path, bytes->data, bytes->size,
 		    files.files, files.count, secret, ret_error);
 	files_free(&files);
+	if (error == 0)
+		(void)policy_expire_rules((*ret)->policy,
+		    (uint64_t)time(NULL) * 1000, &next_ms);
 	return error;
 }
 

@@ -9,19 +9,20 @@
  *
  * PIN opens one address for one sandbox. The address is public, or inside a
  * prefix that a rule of this sandbox's policy names as private; the protocol
- * and port are those that a rule of this policy names; the lifetime is
- * between the file's floor and cap, so that a dead resolver leaves nothing
- * open for longer; number and rate are bounded for each sandbox, so that one
- * cannot starve the others or keep the kernel busy. The sandbox is bound to
- * its interface now: a pin for an address that is nobody's would lie in wait
- * for whoever takes it. What is left to a hostile sender is to open a public
- * address that no name led to, on a port that the policy opens anyway; only
- * the resolver knows names, so this cannot be checked here.
+ * and port are those that a rule of this policy names; the lifetime is at most
+ * the file's cap, so that a dead resolver leaves nothing open for longer (it
+ * may be under the file's floor, where a rule ends by its date); number and
+ * rate are bounded for each sandbox, so that one cannot starve the others or
+ * keep the kernel busy. The sandbox is bound to its interface now: a pin for
+ * an address that is nobody's would lie in wait for whoever takes it. What is
+ * left to a hostile sender is to open a public address that no name led to, on
+ * a port that the policy opens anyway; only the resolver knows names, so this
+ * cannot be checked here.
  *
- * RECALL opens no more than PIN: the same tests, but for the floor of the
- * lifetime, as some of it is spent, and the rate, as it comes once, at the
- * start. A sandbox that was bound anew gets nothing back: what is remembered
- * was granted to the machine that stood there before.
+ * RECALL opens no more than PIN: the same tests, but for the least lifetime,
+ * as some of it is spent, and the rate, as it comes once, at the start. A
+ * sandbox that was bound anew gets nothing back: what is remembered was
+ * granted to the machine that stood there before.
  *
  * UNPIN, FLUSH close. The worst is a denial of service, which a resolver can
  * have by not answering.
@@ -50,7 +51,8 @@
 
 #include "lib/require.h"
 
-#define THOUSAND 1000u
+#define LIFETIME_MIN_MS 1000 /* less is no use to anybody */
+#define THOUSAND        1000u
 
 static int
 compare_sources(const void *a, const void *b)
@@ -292,7 +294,7 @@ grants(const struct edge_config *config, const struct protected_ranges *ranges,
 	    (uint64_t)settings->pin_cap_ms + settings->pin_grace_ms)
 		return -ERANGE;
 	/* What is recalled has spent some of its lifetime. */
-	if (msg->op == HELPER_PIN && msg->lifetime_ms < settings->pin_floor_ms)
+	if (msg->op == HELPER_PIN && msg->lifetime_ms < LIFETIME_MIN_MS)
 		return -ERANGE;
 	return 0;
 }

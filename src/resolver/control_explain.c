@@ -54,6 +54,8 @@ put_rule(struct line *j, const char *key, const struct policy *policy,
 	line_object(j, key);
 	line_text(j, "rule", text);
 	line_bool(j, "deny", rule.deny);
+	if (!rule.deny && policy->terms[rule.terms].expired)
+		line_bool(j, "over", true);
 	line_text(j, "file", policy->files[rule.file]);
 	line_number(j, "line", rule.line);
 	line_number(j, "column", rule.column);

@@ -153,6 +153,8 @@ set_timer(struct daemon *d)
 		at = control;
 	if (streams < at)
 		at = streams;
+	if (d->dates_ms < at)
+		at = d->dates_ms;
 	if (at == d->timer_ms)
 		return;
 	d->timer_ms = at;
@@ -192,6 +194,7 @@ on_timer(uv_timer_t *timer)
 		engine_expire(&d->engine, d->now_ms);
 		daemon_pump(d);
 	}
+	daemon_dates(d);
 	upstream_expire(&d->upstream, d->now_ms);
 	daemon_pump(d);
 	control_expire(&d->control, d->now_ms);

@@ -84,6 +84,7 @@ struct daemon {
 	uint64_t sequence; /* of the last event */
 	uint64_t dropped_told; /* events lost to full sinks, as logged */
 	uint64_t dropped_told_ms;
+	uint64_t dates_ms; /* when to look at the time of day */
 	uint64_t started_ms, settled_ms; /* 0: not settled */
 	uint64_t abilities; /* enum helper_ability bits, once settled */
 	bool loop_open;
@@ -130,6 +131,11 @@ void daemon_settled(struct daemon *, int status, uint64_t abilities);
 void daemon_bound(struct daemon *, uint32_t sandbox, uint32_t ifindex);
 void daemon_reset(struct daemon *, uint32_t window_ms, uint64_t packets);
 void daemon_helper_lost(struct daemon *);
+
+/* The policy of d->config is the one that holds (daemon_dates.c). */
+void daemon_set_policy(struct daemon *);
+/* Ends rules whose date is over, when it is time to look. */
+void daemon_dates(struct daemon *);
 
 /* An event of ours or the engine's, to sinks and memory (daemon_event.c). */
 void daemon_event(struct daemon *, const struct event *);

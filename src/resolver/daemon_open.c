@@ -126,7 +126,7 @@ open_memory(struct daemon *d)
 		return r;
 	daemon_wake(d);
 	d->started_ms = d->now_ms;
-	engine_set_policy(&d->engine, d->config->policy, d->now_ms);
+	daemon_set_policy(d);
 	return 0;
 }
 
@@ -172,6 +172,7 @@ daemon_open(struct daemon *d, struct config *config,
 	d->sandbox_count = config->policy->sandbox_count;
 	d->numbers_max = edge_numbers_max(config->edge);
 	d->timer_ms = DEADLINE_NEVER;
+	d->dates_ms = DEADLINE_NEVER;
 	r = uv_loop_init(&d->loop);
 	if (r == 0) {
 		d->loop_open = true;

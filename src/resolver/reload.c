@@ -241,7 +241,7 @@ switch_to(struct daemon *d, struct config *next)
 	engine_set_settings(&d->engine, &settings);
 	d->config = next;
 	d->sandbox_count = next->policy->sandbox_count;
-	engine_set_policy(&d->engine, next->policy, d->now_ms);
+	daemon_set_policy(d);
 	daemon_pump(d);
 	upstream_follow(&d->upstream, next);
 	daemon_pump(d);

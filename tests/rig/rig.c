@@ -183,7 +183,7 @@ read_prefix(const char *word, struct prefix *ret)
 	return prefix_parse(word, strlen(word), ret);
 }
 
-/* One word after "ports", "types", "private" or "addresses". */
+/* One word after "ports", "types", "private", "addresses" or "until". */
 static bool
 read_term(struct policy_terms *terms, const char *list, const char *word)
 {
@@ -202,6 +202,10 @@ read_term(struct policy_terms *terms, const char *list, const char *word)
 		return terms->addr_count < RULE_ADDRS_MAX &&
 		    addr_parse(word, strlen(word),
 			&terms->addrs[terms->addr_count++]);
+	if (strcmp(list, "until") == 0) {
+		terms->until_wall_ms = strtoull(word, NULL, 10) * 1000;
+		return terms->until_wall_ms != 0;
+	}
 	return false;
 }
 
@@ -209,7 +213,8 @@ static bool
 is_list(const char *word)
 {
 	return strcmp(word, "ports") == 0 || strcmp(word, "types") == 0 ||
-	    strcmp(word, "private") == 0 || strcmp(word, "addresses") == 0;
+	    strcmp(word, "private") == 0 || strcmp(word, "addresses") == 0 ||
+	    strcmp(word, "until") == 0;
 }
 
 static bool

@@ -8,7 +8,7 @@
  *
  *   policy NAME [nxdomain|nodata|refused]
  *   allow NAME [ports tcp/443 …] [types A …] [private PREFIX …]
- *              [addresses ADDR …]
+ *              [addresses ADDR …] [until SECONDS-OF-THE-DAY-CLOCK]
  *   deny NAME
  *   sandbox NAME POLICY ADDR …
  *   except PREFIX …

@@ -13,6 +13,8 @@
  *   END                         first one makes the engine, which is settled
  *                               at once unless told otherwise; a later one is
  *                               a change of policy
+ *   WALL SECONDS                what the day clock says now; rules past their
+ *                               date end
  *   AT TIME                     goes to a time since the start; what is due
  *                               on the way happens
  *   QUERY LABEL SANDBOX TYPE NAME [noedns] [tcp]
@@ -149,6 +151,21 @@ do_policy(struct script *s)
 	s->policy = policy;
 	script_drain(s);
 	return !first || unsettled ? !s->failed : settle(s);
+}
+
+static bool
+do_wall(struct script *s)
+{
+	uint64_t next_ms, wall_ms;
+
+	if (s->word_count != 2 || s->policy == NULL)
+		return script_fail(s, "SECONDS are wanted, after a POLICY");
+	wall_ms = strtoull(s->words[1], NULL, 10) * 1000;
+	engine_set_wall(s->engine, wall_ms, s->now_ms);
+	if (policy_expire_rules(s->policy, wall_ms, &next_ms))
+		engine_set_policy(s->engine, s->policy, s->now_ms);
+	script_drain(s);
+	return !s->failed;
 }
 
 static bool
@@ -384,6 +401,7 @@ static const struct verb {
 } verbs[] = {
 	{ "SET", do_set, false },
 	{ "POLICY", do_policy, true },
+	{ "WALL", do_wall, true },
 	{ "AT", do_at, true },
 	{ "QUERY", do_query, true },
 	{ "RAW", do_raw, true },

@@ -81,7 +81,7 @@ START_TEST(keys_are_judged_by_the_map_they_stand_in)
 		    "\"upload\" is not in this version yet; leave it out" },
 		{ "uplod: x", "rule.",
 		    "unknown key \"uplod\"; known here are: name, list, "
-		    "ports, types, private, addresses, reason, force, "
+		    "ports, types, private, addresses, until, reason, force, "
 		    "accept" },
 		{ "nams: x", "rule.",
 		    "unknown key \"nams\"; did you mean \"name\"?" } };

@@ -131,8 +131,8 @@ static const struct verdict_case {
 	/* an address of the host that was set */
 	{ 1, "198.51.100.77", PROTO_TCP, 443, 60000, -EADDRNOTAVAIL,
 	    -EADDRNOTAVAIL },
-	/* lifetimes: the floor is for new ones, the cap has the grace */
-	{ 1, "9.9.9.9", PROTO_TCP, 443, 59999, -ERANGE, 0 },
+	/* lifetimes: a second at least for new ones, the cap at most */
+	{ 1, "9.9.9.9", PROTO_TCP, 443, 999, -ERANGE, 0 },
 	{ 1, "9.9.9.9", PROTO_TCP, 443, 1, -ERANGE, 0 },
 	{ 1, "9.9.9.9", PROTO_TCP, 443, 0, -ERANGE, 0 },
 	{ 1, "9.9.9.9", PROTO_TCP, 443, 660001, -ERANGE, -ERANGE },

@@ -75,6 +75,48 @@ START_TEST(numbers_are_plain_and_in_range)
 }
 END_TEST
 
+START_TEST(dates_are_days_or_moments_in_utc)
+{
+	static const struct {
+		const char *text;
+		uint64_t seconds; /* 0: not one */
+	} cases[] = {
+		{ "1970-01-01", 86400 },
+		{ "1970-01-01T00:00:01Z", 1 },
+		{ "2000-02-29", 951868800 },
+		{ "2024-02-29T12:00:00Z", 1709208000 },
+		{ "2026-12-31", 1798761600 },
+		{ "2099-12-31T23:59:59Z", 4102444799 },
+		{ "2100-02-28", 4107542400 },
+		{ "2100-02-29", 0 },
+		{ "2023-02-29", 0 },
+		{ "2026-13-01", 0 },
+		{ "2026-00-01", 0 },
+		{ "2026-04-31", 0 },
+		{ "2026-04-00", 0 },
+		{ "1969-12-31", 0 },
+		{ "2026-4-30", 0 },
+		{ "2026-04-30 ", 0 },
+		{ "2026-04-30T", 0 },
+		{ "2026-04-30T10:00Z", 0 },
+		{ "2026-04-30T10:60:00Z", 0 },
+		{ "2026-04-30T10:00:00", 0 },
+		{ "2026-04-30T10:00:00ZZ", 0 },
+		{ "", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		uint64_t ms = 77;
+		bool ok = text_date(cases[i].text, &ms);
+
+		ck_assert_msg(ok == (cases[i].seconds != 0), "%s",
+		    cases[i].text);
+		ck_assert_msg(ms == (ok ? cases[i].seconds * 1000 : 77), "%s",
+		    cases[i].text);
+	}
+}
+END_TEST
+
 START_TEST(endpoints_are_an_address_and_perhaps_a_port)
 {
 	static const struct {
@@ -172,6 +214,7 @@ main(void)
 	tcase_add_test(all, durations_have_one_unit);
 	tcase_add_test(all, octets_have_binary_units);
 	tcase_add_test(all, numbers_are_plain_and_in_range);
+	tcase_add_test(all, dates_are_days_or_moments_in_utc);
 	tcase_add_test(all, endpoints_are_an_address_and_perhaps_a_port);
 	tcase_add_test(all, the_nearest_word_is_found_where_one_is_near);
 	tcase_add_test(all, words_fit_or_are_refused);
