@@ -54,6 +54,22 @@ put_part(const struct json *event, const char *before, const char *path)
 	put_safe(stdout, text);
 }
 
+/* Where a packet or a flow went, and by what; then for which names. */
+static void
+put_destination(const struct json *event)
+{
+	put_part(event, " to ", "destination.ip");
+	put_part(event, " port ", "destination.port");
+	put_part(event, " ", "network.transport");
+	put_part(event, " protocol ", "network.iana_number");
+	if (json_has(event, "namewall.names")) {
+		fputs(", opened for", stdout);
+		put_list(event, "namewall.names");
+	}
+	put_part(event, ", octets out ", "source.bytes");
+	put_part(event, ", in ", "destination.bytes");
+}
+
 /* What was asked, and what came of it. */
 static void
 put_question(const struct json *event)
@@ -66,6 +82,9 @@ put_question(const struct json *event)
 	}
 	if (!json_has(event, "dns.question"))
 		put_part(event, " from ", "source.ip");
+	if (!json_has(event, "dns.question") &&
+	    json_has(event, "destination.ip"))
+		put_destination(event);
 }
 
 static void

@@ -35,6 +35,12 @@ put_troubles(const struct json *line)
 		{ "counts.foreign_answers", "answers nobody asked for" },
 		{ "counts.rebinding_blocked", "answers into protected ranges" },
 		{ "counts.tunnel_suspected", "suspicions of a tunnel" },
+		{ "counts.rejects", "rejected packets that were logged" },
+		{ "counts.spoofed_packets",
+		    "packets with a spoofed source that were logged" },
+		{ "counts.packets_unlogged", "logged packets that were lost" },
+		{ "counts.flow_overruns",
+		    "times that ends of flows were lost" },
 		{ "events.dropped", "events dropped" },
 		{ "events.alerts_dropped", "alerts dropped" },
 		{ "events.write_errors", "event lines that were not written" },
@@ -74,6 +80,11 @@ put_daemon(const struct json *line)
 	put_value(line, ", for ", "uptime_s");
 	put_value(line, " s, by ", "file");
 	put_table(line);
+	fputs(json_true(line, "accounting")
+		? "\n  flows are counted by the host"
+		: "\n  flows are not counted by the host "
+		  "(net.netfilter.nf_conntrack_acct)",
+	    stdout);
 	put_value(line, "\n  ", "sandboxes");
 	put_value(line, " sandboxes, ", "policies");
 	put_value(line, " policies, ", "rules");

@@ -246,6 +246,26 @@ read_key(const struct nlattr *key, struct element *ret)
 	}
 }
 
+/* A counter, where the element has one and nothing else. */
+static uint64_t
+read_packets(const struct nlattr *expression)
+{
+	const struct nlattr *attr, *inner;
+
+	nft_for_each_nested(attr, expression)
+	{
+		if (mnl_attr_get_type(attr) != NFTA_EXPR_DATA)
+			continue;
+		nft_for_each_nested(inner, attr)
+		{
+			if (mnl_attr_get_type(inner) == NFTA_COUNTER_PACKETS &&
+			    mnl_attr_get_payload_len(inner) == 8)
+				return be64toh(mnl_attr_get_u64(inner));
+		}
+	}
+	return 0;
+}
+
 static int
 read_element(const struct nlattr *nest, const struct walk *walk)
 {
@@ -258,6 +278,8 @@ read_element(const struct nlattr *nest, const struct walk *walk)
 
 		if (type == NFTA_SET_ELEM_KEY)
 			read_key(attr, &element);
+		if (type == NFTA_SET_ELEM_EXPR)
+			element.packets = read_packets(attr);
 		if (type == NFTA_SET_ELEM_KEY_END)
 			element.ranged = true;
 		if (type == NFTA_SET_ELEM_FLAGS)
@@ -337,5 +359,17 @@ element_read_home(const struct element *element, uint32_t *ret_ifindex,
 		return false;
 	memcpy(&index, element->key, sizeof(index));
 	*ret_ifindex = ntohl(index);
+	return true;
+}
+
+bool
+element_read_source(const struct element *element, struct addr *ret_source)
+{
+	if (element->key_len == 4)
+		*ret_source = addr_v4(element->key);
+	else if (element->key_len == 16)
+		*ret_source = addr_v6(element->key);
+	else
+		return false;
 	return true;
 }

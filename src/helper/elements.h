@@ -27,6 +27,7 @@ struct element {
 	bool interval_end; /* the first key that is outside again */
 	bool ranged; /* of a concatenation with intervals: from key to key */
 	uint32_t timeout_ms; /* 0: none, or the set's own */
+	uint64_t packets; /* read: of its counter */
 };
 
 /* An element that belongs into a set. */
@@ -69,5 +70,7 @@ bool element_read_pin(const struct element *, struct addr *ret_source,
 /* The parts of a home's key. False: no key of a home. */
 bool element_read_home(const struct element *, uint32_t *ret_ifindex,
     struct addr *ret_source);
+/* The key of a set of sources. False: no such key. */
+bool element_read_source(const struct element *, struct addr *ret_source);
 
 #endif

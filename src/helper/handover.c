@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * handover - see handover.h: the command line and what is read from files.
- * Sockets are in listeners.c, folders in places.c.
+ * Sockets are in listeners.c and reports.c, folders in places.c.
  */
 #include "config.h"
 

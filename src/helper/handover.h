@@ -54,6 +54,9 @@ int handover_control(struct handover *, const struct settings *);
  * the user. */
 int handover_state(struct handover *, const struct settings *,
     const struct account *);
+/* The sockets by which the kernel tells of rejected packets and of flows that
+ * ended. */
+int handover_reports(struct handover *, const struct settings *);
 /* Closes this process's copies. */
 void handover_end(struct handover *);
 

@@ -200,6 +200,8 @@ helper_open(struct helper *helper, const struct edge_config *config,
 	error = guard_init(&helper->guard, config, seed);
 	if (error == 0)
 		error = helper_fill_members(helper);
+	if (error == 0)
+		error = refusals_open(helper);
 	return error == 0 ? 0 : fail("start", error);
 }
 
@@ -210,6 +212,7 @@ helper_close(struct helper *helper)
 	monitor_close(&helper->monitor);
 	flows_close(&helper->flows);
 	links_close(&helper->links);
+	refusals_close(helper);
 	guard_free(&helper->guard);
 	reload_close(helper);
 	free(helper->members);
@@ -254,6 +257,9 @@ helper_install(struct helper *helper)
 		error = sweep_all(helper, &cut);
 	if (error != 0)
 		return fail("connection tracking", error);
+	error = refusals_begin(helper);
+	if (error != 0)
+		return fail("counts of refused packets", error);
 	log_info("table inet %s %s%s, %u earlier flows cut", helper->nft.table,
 	    outcome == RULESET_BORN ? "installed" : "taken over, pins kept",
 	    helper->ruleset.owned ? "" : " (this kernel cannot own tables)",

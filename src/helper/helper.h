@@ -18,6 +18,7 @@
 #include "src/helper/guard.h"
 #include "src/helper/links.h"
 #include "src/helper/monitor.h"
+#include "src/helper/refusals.h"
 #include "src/helper/ruleset.h"
 
 #define REQUESTS_MAX    64 /* of one wake-up */
@@ -76,6 +77,7 @@ struct helper {
 	struct monitor monitor;
 	struct links links;
 	struct guard guard;
+	struct refusals refusals;
 	uint32_t resolver_uid;
 	int channel;
 	enum helper_state state;

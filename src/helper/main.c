@@ -218,6 +218,8 @@ collect(struct handover *handover, const struct options *options,
 		status = handover_control(handover, settings);
 	if (status == 0)
 		status = handover_state(handover, settings, account);
+	if (status == 0)
+		status = handover_reports(handover, settings);
 	return status;
 }
 

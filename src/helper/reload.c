@@ -213,7 +213,10 @@ reload_switched(struct helper *helper, struct request *request, uint64_t now_ms)
 		violate(helper, "switched");
 		return;
 	}
+	(void)refusals_take(helper);
 	switching_narrow(helper, now_ms);
+	if (refusals_follow(helper) != 0)
+		log_warn("counts of refused packets: could not be read");
 	edge_config_free(reload->held);
 	reload->held = reload->next;
 	reload->next = NULL;

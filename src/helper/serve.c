@@ -51,7 +51,7 @@ static const struct permit {
 	{ HELPER_FLUSH, IN(STATE_READY), false },
 	{ HELPER_QUARANTINE, IN(STATE_READY), true },
 	{ HELPER_RELEASE, IN(STATE_READY), true },
-	{ HELPER_STATS, IN(STATE_READY), true },
+	{ HELPER_STATS, IN(STATE_READY), false },
 	{ HELPER_ASK_RELOAD, IN(STATE_READY), false },
 	{ HELPER_PARSED, IN(STATE_READY), false },
 	{ HELPER_SWITCHED, IN(STATE_READY), false },
@@ -166,6 +166,16 @@ answer_flows(struct helper *helper)
 	}
 }
 
+/* The same: all from one reading. */
+static void
+answer_stats(struct helper *helper)
+{
+	refusals_answer(helper);
+	for (size_t i = 0; i < helper->request_count; i++)
+		if (helper->requests[i].msg.op == HELPER_STATS)
+			answer(helper, &helper->requests[i]);
+}
+
 static void
 act_alone(struct helper *helper, struct request *request, uint64_t now_ms)
 {
@@ -212,13 +222,13 @@ act(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 		revoking_unpin(helper, from, to, now_ms);
 		break;
 	case HELPER_FLOWS:
+	case HELPER_STATS:
 		return true; /* together, at the end */
 	case HELPER_HELLO:
 	case HELPER_SETTLE:
 	case HELPER_FLUSH:
 	case HELPER_QUARANTINE:
 	case HELPER_RELEASE:
-	case HELPER_STATS:
 	case HELPER_ASK_RELOAD:
 	case HELPER_PARSED:
 	case HELPER_SWITCHED:
@@ -234,7 +244,7 @@ static bool
 is_grouped(uint8_t op)
 {
 	return op == HELPER_PIN || op == HELPER_RECALL || op == HELPER_UNPIN ||
-	    op == HELPER_FLOWS;
+	    op == HELPER_FLOWS || op == HELPER_STATS;
 }
 
 static bool
@@ -254,6 +264,7 @@ act_on_all(struct helper *helper, uint64_t now_ms)
 		from = to;
 	}
 	answer_flows(helper);
+	answer_stats(helper);
 	return !helper->broken;
 }
 

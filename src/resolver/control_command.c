@@ -197,6 +197,11 @@ put_counts(struct line *j, struct daemon *d)
 	line_number(j, "tcp_refused", d->streams.refused);
 	line_number(j, "tunnel_suspected", n->tunnel_suspected);
 	line_number(j, "rebinding_blocked", n->rebinding_blocked);
+	line_number(j, "rejects", n->rejects);
+	line_number(j, "spoofed_packets", n->spoofed_packets);
+	line_number(j, "packets_unlogged", d->nflog.lost);
+	line_number(j, "flows_ended", n->flows_ended);
+	line_number(j, "flow_overruns", d->flowlog.overruns);
 	line_object_end(j);
 	line_object(j, "events");
 	line_number(j, "last", d->sequence);
@@ -220,6 +225,7 @@ put_daemon(struct line *j, struct daemon *d)
 		line_text(j, "table",
 		    (d->abilities & HELPER_TABLE_OWNED) != 0 ? "owned"
 							     : "plain");
+	line_bool(j, "accounting", flowlog_is_counting());
 	line_number(j, "uptime_s", (d->now_ms - d->started_ms) / 1000);
 	line_text(j, "file", d->config->edge->settings.file);
 	line_number(j, "sandboxes", daemon_sandboxes(d));

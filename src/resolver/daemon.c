@@ -146,6 +146,7 @@ set_timer(struct daemon *d)
 	uint64_t upstream = upstream_deadline(&d->upstream);
 	uint64_t control = control_deadline(&d->control);
 	uint64_t streams = streams_deadline(&d->streams);
+	uint64_t beat = daemon_beat_deadline(d);
 
 	if (upstream < at)
 		at = upstream;
@@ -155,6 +156,8 @@ set_timer(struct daemon *d)
 		at = streams;
 	if (d->dates_ms < at)
 		at = d->dates_ms;
+	if (beat < at)
+		at = beat;
 	if (at == d->timer_ms)
 		return;
 	d->timer_ms = at;
@@ -199,6 +202,7 @@ on_timer(uv_timer_t *timer)
 	daemon_pump(d);
 	control_expire(&d->control, d->now_ms);
 	streams_expire(&d->streams, d->now_ms);
+	daemon_beat(d);
 	daemon_rest(d);
 }
 
@@ -271,6 +275,7 @@ daemon_settled(struct daemon *d, int status, uint64_t abilities)
 		    strerror(-r));
 	d->settled_ms = d->now_ms;
 	d->abilities = abilities;
+	heart_start(&d->heart, d->now_ms);
 	log_info("start", "answering");
 	daemon_event_text(d, EVENT_STARTED, "");
 }
@@ -375,6 +380,7 @@ tell_stopped(struct daemon *d)
 	if (d->stopped)
 		return;
 	d->stopped = true;
+	daemon_unfold(d, DEADLINE_NEVER);
 	daemon_event_text(d, EVENT_STOPPED, "");
 }
 
@@ -414,6 +420,7 @@ daemon_run(struct daemon *d)
 	daemon_rest(d);
 	if (!d->helper_gone)
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT);
+	daemon_unfold(d, DEADLINE_NEVER);
 	/* What never began does not end. */
 	if (d->settled_ms != 0)
 		tell_stopped(d);

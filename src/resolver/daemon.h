@@ -17,12 +17,16 @@
 #include <uv.h>
 
 #include "lib/engine.h"
+#include "lib/fold.h"
 #include "lib/rng.h"
 #include "lib/text/policy_text.h"
 #include "src/resolver/control.h"
+#include "src/resolver/flowlog.h"
+#include "src/resolver/heart.h"
 #include "src/resolver/helper_client.h"
 #include "src/resolver/listen_tcp.h"
 #include "src/resolver/listen_udp.h"
+#include "src/resolver/nflog.h"
 #include "src/resolver/own_addrs.h"
 #include "src/resolver/recent.h"
 #include "src/resolver/reload.h"
@@ -38,6 +42,8 @@ struct daemon_fds {
 	size_t listen_count;
 	int listen_tcp[SETTINGS_LISTEN_MAX];
 	size_t listen_tcp_count;
+	int nflog, flow; /* 0: none */
+	uint32_t heartbeat_ms; /* for developers; 0: as it should be */
 };
 
 /* By which interface a sandbox's packets must come. */
@@ -46,8 +52,6 @@ struct binding {
 	uint32_t ifindex; /* 0: bound to none now */
 	char interface[SETTINGS_IFNAME_MAX];
 	uint64_t spoofed; /* questions that came by another one */
-	uint64_t spoofed_told; /* of these, how many an event told of */
-	uint64_t spoofed_event_ms; /* when it did */
 	uint64_t tcp_refused; /* connections over its limit */
 };
 
@@ -73,6 +77,11 @@ struct daemon {
 	struct upstream upstream;
 	struct control control;
 	struct sinks sinks;
+	struct fold fold; /* repeats of events */
+	void *fold_block;
+	struct heart heart;
+	struct nflog nflog;
+	struct flowlog flowlog;
 	struct recent recent;
 	struct state state;
 	struct own_addrs own;
@@ -82,6 +91,7 @@ struct daemon {
 	struct reload reload;
 	struct daemon_counts counts;
 	uint64_t sequence; /* of the last event */
+	uint64_t dropped_before; /* of sinks that are no more */
 	uint64_t dropped_told; /* events lost to full sinks, as logged */
 	uint64_t dropped_told_ms;
 	uint64_t dates_ms; /* when to look at the time of day */
@@ -97,6 +107,7 @@ struct daemon {
 	char event_line[EVENT_LINE_MAX];
 	struct pin_record record; /* scratch of EFFECT_RECORD */
 	struct effect effect; /* scratch of the pump */
+	struct event folded; /* scratch of daemon_unfold() */
 };
 
 /* Builds everything; the configuration is taken over also on failure. 0 or a
@@ -130,6 +141,11 @@ void daemon_flows(struct daemon *, uint32_t slot, int status, bool flow);
 void daemon_settled(struct daemon *, int status, uint64_t abilities);
 void daemon_bound(struct daemon *, uint32_t sandbox, uint32_t ifindex);
 void daemon_reset(struct daemon *, uint32_t window_ms, uint64_t packets);
+/* What a sandbox's packets were refused so far; status negative: unknown. */
+void daemon_stats(struct daemon *, uint32_t sandbox, int status,
+    uint64_t count);
+void daemon_rejected(struct daemon *, const struct rejected *);
+void daemon_flow_ended(struct daemon *, const struct ended_flow *);
 void daemon_helper_lost(struct daemon *);
 
 /* The policy of d->config is the one that holds (daemon_dates.c). */
@@ -137,12 +153,30 @@ void daemon_set_policy(struct daemon *);
 /* Ends rules whose date is over, when it is time to look. */
 void daemon_dates(struct daemon *);
 
-/* An event of ours or the engine's, to sinks and memory (daemon_event.c). */
+/* An event of ours or the engine's: counted, and told unless it is a repeat
+ * (daemon_event.c). */
 void daemon_event(struct daemon *, const struct event *);
+/* Its line, to sinks and memory. counts: of a heartbeat, else NULL. */
+void daemon_tell(struct daemon *, const struct event *,
+    const struct event_counts *);
 /* One of the daemon's own, with a text. */
 void daemon_event_text(struct daemon *, enum event_action, const char *);
 /* A known source came by an interface that it is not bound to. */
 void daemon_spoofed(struct daemon *, uint32_t sandbox, const struct client *);
+/* Windows of repeats and heartbeats (daemon_beat.c). heartbeat_ms 0: as it
+ * should be. 0 or a negative errno. */
+int daemon_beat_open(struct daemon *, uint32_t heartbeat_ms,
+    const uint8_t secret[16]);
+void daemon_beat_close(struct daemon *);
+uint64_t daemon_beat_deadline(const struct daemon *);
+void daemon_beat(struct daemon *);
+/* A number ends or begins to be a sandbox's: a last heartbeat of what it was,
+ * and all anew. */
+void daemon_beat_anew(struct daemon *, uint32_t sandbox);
+/* Tells the repeats of windows that are over; DEADLINE_NEVER: of all. */
+void daemon_unfold(struct daemon *, uint64_t now_ms);
+/* Lines that some sink did not take, so far. */
+uint64_t daemon_dropped(const struct daemon *);
 /* Says in the log what sinks have lost, once in a while. */
 void daemon_report_drops(struct daemon *);
 

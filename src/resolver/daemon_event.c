@@ -14,8 +14,7 @@
 #include "src/resolver/daemon.h"
 #include "src/resolver/log.h"
 
-#define SPOOFED_EVERY_MS 10000
-#define DROPS_EVERY_MS   60000
+#define DROPS_EVERY_MS 60000
 
 static uint64_t
 wall_ms(void)
@@ -75,8 +74,26 @@ set_names(struct daemon *d, const struct event *event,
 		context->interface = if_indextoname(event->ifindex, interface);
 }
 
+uint64_t
+daemon_dropped(const struct daemon *d)
+{
+	struct sink_counts counts = sinks_counts(&d->sinks);
+
+	return d->dropped_before + counts.dropped_events +
+	    counts.dropped_alerts;
+}
+
 void
 daemon_event(struct daemon *d, const struct event *event)
+{
+	heart_count(&d->heart, event);
+	if (fold_put(&d->fold, event, d->now_ms))
+		daemon_tell(d, event, NULL);
+}
+
+void
+daemon_tell(struct daemon *d, const struct event *event,
+    const struct event_counts *counts)
 {
 	enum event_kind kind = event_kind_of(event->action);
 	struct recent_tag tag = { .sequence = ++d->sequence,
@@ -87,8 +104,10 @@ daemon_event(struct daemon *d, const struct event *event)
 		.sequence = tag.sequence,
 		.host_name = d->host_name,
 		.boot_id = d->boot_id,
-		.version = PACKAGE_VERSION };
+		.version = PACKAGE_VERSION,
+		.counts = counts };
 	char interface[IF_NAMESIZE];
+	uint64_t dropped;
 	size_t len;
 
 	set_names(d, event, &context, interface);
@@ -99,12 +118,16 @@ daemon_event(struct daemon *d, const struct event *event)
 		return;
 	if (tag.sandbox > d->sandbox_count)
 		tag.sandbox = 0;
-	recent_put(&d->recent, &tag, d->event_line, len);
+	/* The memory is for reading; thousands of heartbeats would fill it. */
+	if (kind != EVENT_KIND_METRIC)
+		recent_put(&d->recent, &tag, d->event_line, len);
+	dropped = daemon_dropped(d);
 	sinks_put(&d->sinks,
 	    &(struct sink_line){ .kind = kind,
 		.wall_ms = context.wall_ms,
 		.text = d->event_line,
 		.len = len });
+	heart_dropped(&d->heart, tag.sandbox, daemon_dropped(d) - dropped);
 	d->control.events_new = true;
 }
 
@@ -137,7 +160,6 @@ is_edge(const struct settings *settings, const char *interface)
 void
 daemon_spoofed(struct daemon *d, uint32_t sandbox, const struct client *client)
 {
-	struct binding *binding = &d->bindings[sandbox];
 	struct event event = { .action = EVENT_SOURCE_SPOOFED,
 		.sandbox = sandbox,
 		.source = client->addr,
@@ -147,16 +169,10 @@ daemon_spoofed(struct daemon *d, uint32_t sandbox, const struct client *client)
 	char interface[IF_NAMESIZE];
 
 	d->counts.spoofed++;
-	binding->spoofed++;
-	if (binding->spoofed_event_ms != 0 &&
-	    d->now_ms < binding->spoofed_event_ms + SPOOFED_EVERY_MS)
-		return;
-	binding->spoofed_event_ms = d->now_ms;
+	d->bindings[sandbox].spoofed++;
 	if (if_indextoname(client->ifindex, interface) == NULL ||
 	    !is_edge(&d->config->edge->settings, interface))
 		return;
-	event.count = binding->spoofed - binding->spoofed_told;
-	binding->spoofed_told = binding->spoofed;
 	(void)snprintf(event.text, sizeof(event.text),
 	    "a question came by an interface that its source is not bound to");
 	daemon_event(d, &event);
@@ -165,8 +181,7 @@ daemon_spoofed(struct daemon *d, uint32_t sandbox, const struct client *client)
 void
 daemon_report_drops(struct daemon *d)
 {
-	struct sink_counts counts = sinks_counts(&d->sinks);
-	uint64_t dropped = counts.dropped_events + counts.dropped_alerts;
+	uint64_t dropped = daemon_dropped(d);
 
 	if (dropped == d->dropped_told ||
 	    d->now_ms < d->dropped_told_ms + DROPS_EVERY_MS)

@@ -104,7 +104,7 @@ read_identity(struct daemon *d)
 }
 
 static int
-open_memory(struct daemon *d)
+open_memory(struct daemon *d, const struct daemon_fds *fds)
 {
 	const struct settings *settings = &d->config->edge->settings;
 	uint8_t seed[32];
@@ -118,6 +118,11 @@ open_memory(struct daemon *d)
 	d->bindings = calloc((size_t)d->numbers_max + 1, sizeof(*d->bindings));
 	if (d->bindings == NULL)
 		return -ENOMEM;
+	if (getrandom(seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+		return -EIO;
+	r = daemon_beat_open(d, fds->heartbeat_ms, seed);
+	if (r != 0)
+		return r;
 	r = recent_open(&d->recent, settings->limits.events_in_memory,
 	    d->numbers_max + 1);
 	if (r == 0)
@@ -150,6 +155,10 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 		    settings->limits.pins + 4096);
 	if (r == 0)
 		r = control_open(&d->control, d, fds->status, fds->control);
+	if (r == 0 && fds->nflog != 0)
+		r = nflog_open(&d->nflog, d, fds->nflog);
+	if (r == 0 && fds->flow != 0)
+		r = flowlog_open(&d->flowlog, d, fds->flow);
 	for (size_t i = 0; r == 0 && i < fds->listen_count; i++) {
 		r = listener_open(&d->listeners[i], d, fds->listen[i],
 		    (uint32_t)i);
@@ -178,7 +187,7 @@ daemon_open(struct daemon *d, struct config *config,
 		d->loop_open = true;
 		uv_timer_init(&d->loop, &d->timer);
 		d->timer.data = d;
-		r = open_memory(d);
+		r = open_memory(d, fds);
 	}
 	if (r == 0)
 		r = open_ends(d, fds);
@@ -204,6 +213,8 @@ daemon_close(struct daemon *d)
 	for (size_t i = 0; i < d->listener_count; i++)
 		listener_close(&d->listeners[i]);
 	streams_close(&d->streams);
+	nflog_close(&d->nflog);
+	flowlog_close(&d->flowlog);
 	control_close(&d->control);
 	upstream_close(&d->upstream);
 	helper_close(&d->helper);
@@ -218,6 +229,7 @@ daemon_close(struct daemon *d)
 	}
 	streams_free(&d->streams);
 	recent_close(&d->recent);
+	daemon_beat_close(d);
 	free(d->bindings);
 	free(d->block);
 	reload_close(&d->reload);

@@ -172,6 +172,15 @@ helper_request(struct helper_client *h, const struct effect *effect)
 }
 
 bool
+helper_stats(struct helper_client *h, uint32_t sandbox)
+{
+	struct helper_msg msg = { .op = HELPER_STATS, .sandbox = sandbox };
+
+	return !h->lost && h->in_flight < HELPER_PINS_MAX &&
+	    enqueue(h, &msg, sandbox);
+}
+
+bool
 helper_next_failed(struct helper_client *h, uint64_t *ret_op)
 {
 	if (h->failed_count == 0)
@@ -279,6 +288,10 @@ on_response(struct helper_client *h, const struct helper_msg *msg)
 	case HELPER_FLOWS:
 		daemon_flows(h->daemon, (uint32_t)request.op, msg->status,
 		    msg->count != 0);
+		break;
+	case HELPER_STATS:
+		daemon_stats(h->daemon, (uint32_t)request.op, msg->status,
+		    msg->count);
 		break;
 	case HELPER_SETTLE:
 		daemon_settled(h->daemon, msg->status, msg->count);

@@ -48,6 +48,7 @@ print_usage(void)
 	    "       --config-name PATH [--file NAME=FD=PATH]...\n"
 	    "       --listen-fd N... --listen-tcp-fd N... --status-fd N\n"
 	    "       [--control-fd N] --state-fd N\n"
+	    "       [--nflog-fd N] [--flow-fd N] [--heartbeat-ms N]\n"
 	    "Started by namewalld; not for use by hand.\n";
 
 	(void)fputs(text, stderr);
@@ -80,6 +81,17 @@ read_nonblocking_fd(const char *text, int *ret)
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0)
 		return false;
 	*ret = fd;
+	return true;
+}
+
+static bool
+read_period(const char *text, uint32_t *ret)
+{
+	uint64_t number;
+
+	if (!text_number(text, 100, 3600000, &number))
+		return false;
+	*ret = (uint32_t)number;
 	return true;
 }
 
@@ -135,6 +147,12 @@ read_option(struct arguments *args, int option, const char *value)
 		return read_nonblocking_fd(value, &fds->control);
 	case 'd':
 		return read_fd(value, &fds->state);
+	case 'r':
+		return read_nonblocking_fd(value, &fds->nflog);
+	case 'e':
+		return read_nonblocking_fd(value, &fds->flow);
+	case 'b':
+		return read_period(value, &fds->heartbeat_ms);
 	default:
 		return false;
 	}
@@ -153,6 +171,9 @@ read_arguments(struct arguments *args, int argc, char **argv)
 		{ "status-fd", required_argument, NULL, 's' },
 		{ "control-fd", required_argument, NULL, 'o' },
 		{ "state-fd", required_argument, NULL, 'd' },
+		{ "nflog-fd", required_argument, NULL, 'r' },
+		{ "flow-fd", required_argument, NULL, 'e' },
+		{ "heartbeat-ms", required_argument, NULL, 'b' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int option;
@@ -163,7 +184,7 @@ read_arguments(struct arguments *args, int argc, char **argv)
 			return false;
 		if (!read_option(args, option, optarg)) {
 			log_error("usage",
-			    "not an open descriptor, or not as "
+			    "not an open descriptor or number, or not as "
 			    "it must be: %s",
 			    optarg);
 			return false;

@@ -223,6 +223,7 @@ reset_bindings(struct daemon *d, const struct policy *next)
 		    policy_sandbox(next, i) != NULL)
 			continue;
 		memset(&d->bindings[i], 0, sizeof(d->bindings[i]));
+		daemon_beat_anew(d, i);
 		streams_cut(&d->streams, i);
 	}
 }
@@ -235,6 +236,7 @@ switch_to(struct daemon *d, struct config *next)
 	struct config *before = d->config;
 	struct engine_settings settings;
 
+	daemon_unfold(d, DEADLINE_NEVER);
 	reset_bindings(d, next->policy);
 	own_addrs_move(&d->own, &next->policy->protected_ranges);
 	daemon_settings(&settings, &next->edge->settings);
@@ -246,6 +248,7 @@ switch_to(struct daemon *d, struct config *next)
 	upstream_follow(&d->upstream, next);
 	daemon_pump(d);
 	if (d->reload.new_sinks) {
+		d->dropped_before = daemon_dropped(d);
 		sinks_close(&d->sinks);
 		d->sinks = d->reload.sinks;
 		d->reload.new_sinks = false;

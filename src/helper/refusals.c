@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * refusals - see refusals.h. A number that went down belongs to a table that
+ * was made anew.
+ */
+#include "config.h"
+
+#include "src/helper/refusals.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <libmnl/libmnl.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+
+#include "src/helper/helper.h"
+
+#define SPOOFED 0
+/* Each pin changes the generation, and so interrupts the walk. */
+#define READ_TRIES 20
+
+int
+refusals_open(struct helper *helper)
+{
+	struct refusals *r = &helper->refusals;
+
+	r->sandboxes_max = helper->guard.numbers_max + 1;
+	r->now = calloc(r->sandboxes_max, sizeof(*r->now));
+	r->last = calloc(r->sandboxes_max, sizeof(*r->last));
+	r->total = calloc(r->sandboxes_max, sizeof(*r->total));
+	return r->now == NULL || r->last == NULL || r->total == NULL ? -ENOMEM
+								     : 0;
+}
+
+void
+refusals_close(struct helper *helper)
+{
+	free(helper->refusals.now);
+	free(helper->refusals.last);
+	free(helper->refusals.total);
+	memset(&helper->refusals, 0, sizeof(helper->refusals));
+}
+
+static int
+add_source(const struct element *element, void *data)
+{
+	struct helper *helper = data;
+	struct addr source;
+	uint32_t sandbox;
+
+	if (!element_read_source(element, &source))
+		return 0;
+	sandbox = guard_whose(&helper->guard, &source);
+	if (sandbox != SPOOFED && sandbox < helper->refusals.sandboxes_max)
+		helper->refusals.now[sandbox] += element->packets;
+	return 0;
+}
+
+static int
+read_counter(const struct nlmsghdr *header, void *data)
+{
+	const struct nlattr *attr, *inner;
+	uint64_t *packets = data;
+
+	nft_for_each(attr, header)
+	{
+		if (mnl_attr_get_type(attr) != NFTA_OBJ_DATA)
+			continue;
+		nft_for_each_nested(inner, attr)
+		{
+			if (mnl_attr_get_type(inner) == NFTA_COUNTER_PACKETS)
+				*packets = be64toh(mnl_attr_get_u64(inner));
+		}
+	}
+	return 0;
+}
+
+static int
+read_spoofed(struct nft *nft, uint64_t *ret)
+{
+	struct nlmsghdr *request = nft_request(nft, NFT_MSG_GETOBJ, 0);
+
+	mnl_attr_put_strz(request, NFTA_OBJ_TABLE, nft->table);
+	mnl_attr_put_strz(request, NFTA_OBJ_NAME, "spoofed");
+	mnl_attr_put_u32(request, NFTA_OBJ_TYPE, htonl(NFT_OBJECT_COUNTER));
+	return nft_ask(nft, request, read_counter, ret);
+}
+
+static int
+read_once(struct helper *helper)
+{
+	struct refusals *r = &helper->refusals;
+	int error;
+
+	memset(r->now, 0, r->sandboxes_max * sizeof(*r->now));
+	error = read_spoofed(&helper->nft, &r->now[SPOOFED]);
+	if (error == 0)
+		error =
+		    elements_walk(&helper->nft, "refused4", add_source, helper);
+	if (error == 0)
+		error =
+		    elements_walk(&helper->nft, "refused6", add_source, helper);
+	return error;
+}
+
+static int
+read_now(struct helper *helper)
+{
+	int error = -EINTR;
+
+	for (int i = 0; i < READ_TRIES && error == -EINTR; i++)
+		error = read_once(helper);
+	return error;
+}
+
+int
+refusals_begin(struct helper *helper)
+{
+	struct refusals *r = &helper->refusals;
+	int error = read_now(helper);
+
+	if (error == 0)
+		memcpy(r->last, r->now, r->sandboxes_max * sizeof(*r->last));
+	return error;
+}
+
+static void
+add_up(struct refusals *r)
+{
+	for (uint32_t i = 0; i < r->sandboxes_max; i++) {
+		uint64_t before = r->now[i] < r->last[i] ? 0 : r->last[i];
+
+		r->total[i] += r->now[i] - before;
+		r->last[i] = r->now[i];
+	}
+}
+
+int
+refusals_take(struct helper *helper)
+{
+	int error = read_now(helper);
+
+	if (error == 0)
+		add_up(&helper->refusals);
+	return error;
+}
+
+int
+refusals_follow(struct helper *helper)
+{
+	struct refusals *r = &helper->refusals;
+
+	for (uint32_t i = 1; i < r->sandboxes_max; i++)
+		if (!guard_exists(&helper->guard, i))
+			r->total[i] = 0;
+	return refusals_begin(helper);
+}
+
+static bool
+is_asked(const struct helper *helper)
+{
+	for (size_t i = 0; i < helper->request_count; i++)
+		if (helper->requests[i].msg.op == HELPER_STATS)
+			return true;
+	return false;
+}
+
+void
+refusals_answer(struct helper *helper)
+{
+	struct refusals *r = &helper->refusals;
+	int error;
+
+	if (!is_asked(helper))
+		return;
+	error = refusals_take(helper);
+	for (size_t i = 0; i < helper->request_count; i++) {
+		struct request *request = &helper->requests[i];
+		uint32_t sandbox = request->msg.sandbox;
+
+		if (request->msg.op != HELPER_STATS)
+			continue;
+		request->status = sandbox < r->sandboxes_max ? error : -ENOENT;
+		request->count = request->status == 0 ? r->total[sandbox] : 0;
+	}
+}
