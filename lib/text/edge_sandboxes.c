@@ -19,6 +19,7 @@
 struct claim {
 	struct addr addr;
 	const struct yaml_node *node;
+	size_t place; /* among all, in the order of the files */
 };
 
 static int
@@ -191,9 +192,7 @@ claim_compare(const void *a, const void *b)
 
 	if (order != 0)
 		return order;
-	if (x->node->line != y->node->line)
-		return x->node->line < y->node->line ? -1 : 1;
-	return x->node->column < y->node->column ? -1 : 1;
+	return x->place < y->place ? -1 : 1;
 }
 
 static size_t
@@ -209,10 +208,11 @@ collect_claims(const struct edge_config *config,
 		    yaml_tree_get(n, "source")->first;
 
 		for (size_t i = 0; i < sandbox->source_count;
-		     i++, source = source->next)
-			claims[count++] =
+		     i++, source = source->next, count++)
+			claims[count] =
 			    (struct claim){ .addr = sandbox->sources[i],
-				    .node = source };
+				    .node = source,
+				    .place = count };
 	}
 	return count;
 }
@@ -233,12 +233,12 @@ check_claims(struct edge_reader *r, const struct yaml_node *sandboxes)
 	qsort(claims, count, sizeof(*claims), claim_compare);
 	for (size_t i = 1; i < count && status == 0; i++)
 		if (addr_equal(&claims[i - 1].addr, &claims[i].addr))
-			status = text_error_at(r->error, r->file,
-			    claims[i].node,
-			    "\"%s\" is a source on line %u already; a source "
-			    "is an address that only this sandbox has",
-			    claims[i].node->text,
-			    (unsigned)claims[i - 1].node->line);
+			status =
+			    text_error_at(r->error, r->file, claims[i].node,
+				"\"%s\" is a source at %s:%u already; a source "
+				"is an address that only this sandbox has",
+				claims[i].node->text, claims[i - 1].node->file,
+				(unsigned)claims[i - 1].node->line);
 	free(claims);
 	return status;
 }

@@ -50,6 +50,7 @@ static const struct field fields[] = {
 	OTHER("policies", "none", "what may be asked"),
 	OTHER("events", "[{stdout: true}]", "where event lines go"),
 	OTHER("labels", "none", "words that every event bears"),
+	OTHER("include", "none", "files with more of these two"),
 	MAP("control", "sockets of the command line"),
 	MAP("nft", "the table in the kernel"),
 	MAP("pins", "how long addresses stay open"),
@@ -73,7 +74,6 @@ static const struct field fields[] = {
 	    MEMBER(user),
 	    .fallback = "namewall",
 	    .help = "whom the resolver runs as" },
-	LATER("include"),
 	LATER("attach"),
 	LATER("bounds"),
 

@@ -35,8 +35,7 @@ policy_warn(struct config *config, const char *file, uint32_t line,
 static void
 warn_at(struct config *config, const struct yaml_node *node, const char *reason)
 {
-	policy_warn(config, config->edge->settings.file, node->line,
-	    node->column, "%s", reason);
+	policy_warn(config, node->file, node->line, node->column, "%s", reason);
 }
 
 static void
@@ -170,8 +169,8 @@ policy_lint(struct config *config, const struct yaml_node *root,
 	for (uint32_t i = 0; i < set->profile_count; i++, map = map->next) {
 		lint_denial(config, map);
 		if (!is_used(config, set, i))
-			policy_warn(config, config->edge->settings.file,
-			    map->key->line, map->key->column,
+			policy_warn(config, map->file, map->key->line,
+			    map->key->column,
 			    "no sandbox has the policy \"%s\", and none uses "
 			    "it",
 			    map->key->text);

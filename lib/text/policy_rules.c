@@ -37,6 +37,7 @@ struct reader {
 	struct text_error *error;
 	/* The policy at hand. */
 	uint32_t profile;
+	uint32_t in_file; /* index in the set */
 	uint32_t fallback; /* terms of its rules that have none */
 };
 
@@ -273,6 +274,7 @@ add_named(struct reader *r, const struct yaml_node *node, size_t name_len,
 	if (!text_rule_name_read(node->text, name_len, &pending->rule.kind,
 		&pending->rule.name, reason))
 		return text_error_at(r->error, r->file, node, "%s", reason);
+	pending->rule.file = r->in_file;
 	pending->rule.line = node->line;
 	pending->rule.column = node->column;
 	return add_rule(r, pending);
@@ -337,7 +339,7 @@ add_list(struct reader *r, const struct yaml_node *node,
 			return text_error_at(r->error, zone->path, &place,
 			    "this record allows a name, and the list stands "
 			    "under deny (%s:%u)",
-			    r->file, (unsigned)node->line);
+			    node->file, (unsigned)node->line);
 		pending->rule.name = entry->name;
 		pending->rule.kind = entry->kind;
 		pending->rule.deny = entry->deny;
@@ -465,11 +467,23 @@ read_profile(struct reader *r, const struct yaml_node *map,
 	return status;
 }
 
+/* The policies of a file stand together. */
+static int
+enter_file(struct reader *r, const struct yaml_node *map)
+{
+	if (strcmp(r->set->files[r->in_file], map->file) == 0)
+		return 0;
+	return add_file(r, map->file, &r->in_file);
+}
+
 static int
 read_policy(struct reader *r, const struct yaml_node *map)
 {
-	int status =
-	    read_profile(r, map, &r->set->profiles[r->set->profile_count]);
+	int status = enter_file(r, map);
+
+	if (status == 0)
+		status = read_profile(r, map,
+		    &r->set->profiles[r->set->profile_count]);
 
 	r->profile = (uint32_t)r->set->profile_count++;
 	if (status == 0)
@@ -485,8 +499,7 @@ static int
 read_policies(struct reader *r)
 {
 	const struct yaml_node *map = yaml_tree_get(r->input->root, "policies");
-	uint32_t index;
-	int status = add_file(r, r->file, &index);
+	int status = add_file(r, r->file, &r->in_file);
 
 	if (status < 0 || map == NULL || map->count == 0)
 		return status;

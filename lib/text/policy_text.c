@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_include.h"
 #include "lib/text/policy_lint.h"
 #include "lib/text/policy_rules.h"
 #include "lib/text/zone_text.h"
@@ -303,6 +304,22 @@ build(struct builder *b)
 	return 0;
 }
 
+static int
+add_includes(const struct config_source *source, struct yaml_node *root,
+    struct text_error *ret_error)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < source->file_count && r == 0; i++) {
+		const struct text_file *file = &source->files[i];
+
+		if (strcmp(file->name, "include") == 0)
+			r = edge_include_add(root, file->path, file->bytes,
+			    file->size, ret_error);
+	}
+	return r;
+}
+
 int
 config_reread(struct config **ret, const struct config_source *source,
     struct text_error *ret_error)
@@ -320,6 +337,8 @@ config_reread(struct config **ret, const struct config_source *source,
 		return -ENOMEM;
 	r = yaml_tree_read(source->file, source->bytes, source->size, &root,
 	    ret_error);
+	if (r == 0)
+		r = add_includes(source, root, ret_error);
 	if (r == 0)
 		r = edge_config_read(&b.config->edge, source->file, root,
 		    ret_error);

@@ -17,8 +17,9 @@
 #include "lib/text/edge_text.h"
 #include "lib/text/name_text.h"
 
-/* A file that the configuration names, read by the caller: "zone:NAME" for a
- * list, "suffixes" for the public suffix list. */
+/* A file that the configuration names, read by the caller: "include" for
+ * those that it includes, in their order; "zone:NAME" for a list; "suffixes"
+ * for the public suffix list. */
 struct text_file {
 	char name[EDGE_NAME_MAX + 8];
 	char path[SETTINGS_PATH_MAX];

@@ -414,6 +414,20 @@ read_version(struct reader *r, const struct yaml_node *node)
 	return status;
 }
 
+/* The files themselves are found before (edge_include). */
+static int
+read_include(struct reader *r, const struct yaml_node *list)
+{
+	char path[SETTINGS_PATH_MAX];
+	int status = value_list(r->file, list, SETTINGS_INCLUDE_MAX,
+	    "[conf.d/*.yaml]", r->error);
+
+	for (const struct yaml_node *n = list->first; status == 0 && n != NULL;
+	     n = n->next)
+		status = value_text(r->file, n, path, sizeof(path), r->error);
+	return status;
+}
+
 /* What is not one plain value; names as in the table. */
 static int
 read_other(struct reader *r, const char *name, const struct yaml_node *node)
@@ -435,6 +449,8 @@ read_other(struct reader *r, const char *name, const struct yaml_node *node)
 	if (strcmp(name, "labels") == 0)
 		return settings_labels_read(r->file, node, s->labels,
 		    &s->label_count, r->error);
+	if (strcmp(name, "include") == 0)
+		return read_include(r, node);
 	if (strcmp(name, "nft.mode") == 0)
 		return read_mode(r, node);
 	if (strcmp(name, "protected.except") == 0)

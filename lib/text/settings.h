@@ -23,6 +23,7 @@
 #define SETTINGS_FORWARD_MAX   64
 #define SETTINGS_SINKS_MAX     8
 #define SETTINGS_LABELS_MAX    16
+#define SETTINGS_INCLUDE_MAX   16
 #define SETTINGS_IFNAME_MAX    16 /* IFNAMSIZ */
 #define SETTINGS_PATH_MAX      256
 #define SETTINGS_RESOLVERS_MAX 4 /* of one forward zone */

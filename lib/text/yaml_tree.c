@@ -277,6 +277,7 @@ attach(struct builder *b, struct yaml_node *node)
 	struct yaml_node *parent;
 	size_t top = b->depth - 1;
 
+	node->file = b->file;
 	if (b->depth == 0) {
 		b->root = node;
 		return 0;
@@ -594,6 +595,8 @@ text_error_at(struct text_error *ret_error, const char *file,
 	va_start(args, format);
 	vsnprintf(reason, sizeof(reason), format, args);
 	va_end(args);
+	if (node != NULL && node->file != NULL)
+		file = node->file;
 	return error_at(ret_error, file, node != NULL ? node->line : 1,
 	    node != NULL ? node->column : 1, reason);
 }

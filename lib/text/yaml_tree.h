@@ -28,6 +28,7 @@ enum yaml_kind { YAML_SCALAR, YAML_SEQUENCE, YAML_MAPPING };
 
 struct yaml_node {
 	enum yaml_kind kind;
+	const char *file; /* of who asked for the tree; NULL: none */
 	uint32_t line, column;
 	bool quoted; /* a scalar in quotes: text even if it looks else */
 	char *text; /* of a scalar, NUL-terminated, no NUL inside */
@@ -37,14 +38,16 @@ struct yaml_node {
 	size_t count; /* of children */
 };
 
-/* 0, or -EINVAL with *ret_error filled, or -ENOMEM. The caller frees. */
+/* 0, or -EINVAL with *ret_error filled, or -ENOMEM. The caller frees; file
+ * must live as long as the tree. */
 int yaml_tree_read(const char *file, const char *bytes, size_t size,
     struct yaml_node **ret, struct text_error *ret_error);
 void yaml_tree_free(struct yaml_node *);
 /* The value of a key in a mapping, NULL when absent. */
 const struct yaml_node *yaml_tree_get(const struct yaml_node *,
     const char *key);
-/* Fills an error at a node, printf-like; returns -EINVAL. */
+/* Fills an error at a node, in the node's file or else in the one given,
+ * printf-like; returns -EINVAL. */
 int text_error_at(struct text_error *, const char *file,
     const struct yaml_node *, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_include.h"
 
 #ifndef PKGDATADIR
 #define PKGDATADIR "/usr/share/namewall"
@@ -152,16 +153,34 @@ read_suffixes(const struct edge_config *edge, struct text_file *file,
 	return error;
 }
 
+/* Their bytes change hands. */
+static void
+take_includes(struct files *files, struct includes *includes)
+{
+	for (size_t i = 0; i < includes->count; i++) {
+		struct text_file *file = &files->files[files->count++];
+
+		snprintf(file->name, sizeof(file->name), "include");
+		snprintf(file->path, sizeof(file->path), "%s",
+		    includes->files[i].path);
+		file->bytes = includes->files[i].bytes;
+		file->size = includes->files[i].size;
+		includes->files[i].bytes = NULL;
+	}
+}
+
 static int
 files_read(const struct cli *cli, const struct edge_config *edge,
-    struct files *ret)
+    struct includes *includes, struct files *ret)
 {
 	struct files files = { 0 };
 	int error = 0;
 
-	files.files = calloc(edge->list_count + 1, sizeof(*files.files));
+	files.files = calloc(includes->count + edge->list_count + 1,
+	    sizeof(*files.files));
 	if (files.files == NULL)
 		return -ENOMEM;
+	take_includes(&files, includes);
 	for (size_t i = 0; i <= edge->list_count; i++) {
 		struct text_file *file = &files.files[files.count];
 		struct bytes bytes = { 0 };
@@ -188,7 +207,8 @@ files_read(const struct cli *cli, const struct edge_config *edge,
 }
 
 static int
-read_edge(const char *path, const struct bytes *bytes, struct edge_config **ret,
+read_edge(const char *path, const struct bytes *bytes,
+    struct includes *includes, struct edge_config **ret,
     struct text_error *ret_error)
 {
 	struct yaml_node *root;
@@ -197,7 +217,9 @@ read_edge(const char *path, const struct bytes *bytes, struct edge_config **ret,
 
 	if (error < 0)
 		return error;
-	error = edge_config_read(ret, path, root, ret_error);
+	error = edge_includes_read(includes, path, root, ret_error);
+	if (error == 0)
+		error = edge_config_read(ret, path, root, ret_error);
 	yaml_tree_free(root);
 	return error;
 }
@@ -206,12 +228,14 @@ int
 load_edge(const char *path, struct edge_config **ret,
     struct text_error *ret_error)
 {
+	struct includes includes = { .count = 0 };
 	struct bytes bytes;
 	int error = read_config(path, &bytes);
 
 	if (error < 0)
 		return error == -EINVAL ? -EIO : error;
-	error = read_edge(path, &bytes, ret, ret_error);
+	error = read_edge(path, &bytes, &includes, ret, ret_error);
+	edge_includes_free(&includes);
 	free(bytes.data);
 	if (error == -ENOMEM)
 		complain("out of memory");
@@ -222,18 +246,22 @@ static int
 load_bytes(const struct cli *cli, const char *path, const struct bytes *bytes,
     struct config **ret, struct text_error *ret_error)
 {
+	struct includes includes = { .count = 0 };
 	struct edge_config *edge;
-	struct files files;
+	struct files files = { .count = 0 };
 	uint8_t secret[16];
 	uint64_t next_ms;
 
-	int error = read_edge(path, bytes, &edge, ret_error);
+	int error = read_edge(path, bytes, &includes, &edge, ret_error);
+	if (error == 0) {
+		error = files_read(cli, edge, &includes, &files);
+		edge_config_free(edge);
+		if (error == -EINVAL)
+			error = -EIO;
+	}
+	edge_includes_free(&includes);
 	if (error < 0)
 		return error;
-	error = files_read(cli, edge, &files);
-	edge_config_free(edge);
-	if (error < 0)
-		return error == -EINVAL ? -EIO : error;
 	if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret))
 		error = -EIO;
 	else

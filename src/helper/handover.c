@@ -222,10 +222,31 @@ open_suffixes(struct handover_file *ret, const char *path,
 	return error;
 }
 
+/* What was parsed, not what the file holds by now. */
+static int
+seal_include(struct handover_file *ret, const struct include_file *file,
+    char reason[REASON_MAX])
+{
+	snprintf(ret->what, sizeof(ret->what), "include");
+	snprintf(ret->path, sizeof(ret->path), "%s", file->path);
+	ret->fd = handover_seal("include", file->bytes, file->size);
+	if (ret->fd >= 0)
+		return 0;
+	snprintf(reason, REASON_MAX, "%s: could not be copied: %s", file->path,
+	    strerror(-ret->fd));
+	return ret->fd;
+}
+
 int
-handover_file_open(struct handover_file *ret, const struct edge_config *config,
+handover_file_open(struct handover_file *ret, const struct source *source,
     size_t index, const char *zones, char reason[REASON_MAX])
 {
+	const struct edge_config *config = source->config;
+
+	if (index < source->includes.count)
+		return seal_include(ret, &source->includes.files[index],
+		    reason);
+	index -= source->includes.count;
 	if (index < config->list_count)
 		return open_zone(ret, config->lists[index], zones, reason);
 	if (index == config->list_count)
@@ -235,14 +256,14 @@ handover_file_open(struct handover_file *ret, const struct edge_config *config,
 }
 
 int
-handover_files(struct handover *handover, const struct edge_config *config,
+handover_files(struct handover *handover, const struct source *source,
     const char *zones)
 {
 	struct handover_file file;
 	char reason[REASON_MAX];
 
 	for (size_t i = 0;; i++) {
-		int error = handover_file_open(&file, config, i, zones, reason);
+		int error = handover_file_open(&file, source, i, zones, reason);
 
 		if (error == HANDOVER_NO_MORE)
 			return 0;

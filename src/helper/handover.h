@@ -39,10 +39,10 @@ int handover_begin(struct handover *, const char *resolver);
 /* The very bytes that were parsed, sealed against change. */
 int handover_config(struct handover *, const char *path, const char *bytes,
     size_t size);
-/* `list: NAME` from the operator's folder, then the package's, and the
- * public suffixes. zones NULL: the usual two. REASON_MAX is of source.h. */
-int handover_files(struct handover *, const struct edge_config *,
-    const char *zones);
+/* Included files as they were read; `list: NAME` from the operator's folder,
+ * then the package's; and the public suffixes. zones NULL: the usual two.
+ * REASON_MAX is of source.h. */
+int handover_files(struct handover *, const struct source *, const char *zones);
 /* UDP sockets in the order of `listen`, then TCP sockets likewise. */
 int handover_listeners(struct handover *, const struct settings *,
     const struct account *);
@@ -62,7 +62,7 @@ void handover_end(struct handover *);
 
 /* A file that the configuration names, opened for reading. */
 struct handover_file {
-	char what[EDGE_NAME_MAX + 8]; /* "zone:NAME" or "suffixes" */
+	char what[EDGE_NAME_MAX + 8]; /* "include", "zone:NAME", "suffixes" */
 	char path[SETTINGS_PATH_MAX + EDGE_NAME_MAX + 8];
 	int fd;
 };
@@ -71,7 +71,7 @@ struct handover_file {
 
 /* The file with this number; 0, HANDOVER_NO_MORE, or a negative errno with
  * the reason. */
-int handover_file_open(struct handover_file *ret, const struct edge_config *,
+int handover_file_open(struct handover_file *ret, const struct source *,
     size_t index, const char *zones, char reason[REASON_MAX]);
 /* Bytes in a memory file that nobody can change any more; or -errno. */
 int handover_seal(const char *name, const char *bytes, size_t size);

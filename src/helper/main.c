@@ -208,8 +208,7 @@ collect(struct handover *handover, const struct options *options,
 		status = handover_config(handover, options->config,
 		    source->bytes, source->size);
 	if (status == 0)
-		status =
-		    handover_files(handover, source->config, options->zones);
+		status = handover_files(handover, source, options->zones);
 	if (status == 0)
 		status = handover_listeners(handover, settings, account);
 	if (status == 0)
@@ -321,7 +320,7 @@ int
 main(int argc, char **argv)
 {
 	struct options options = { .config = CONFIG_FILE };
-	struct source source = { NULL, 0, NULL };
+	struct source source = { .bytes = NULL };
 	int status = read_options(argc, argv, &options);
 
 	if (status != GOING_ON)

@@ -101,8 +101,8 @@ collect(const struct helper *helper, const struct source *source,
 			    "too many files are named");
 			return false;
 		}
-		error = handover_file_open(&file, source->config, i,
-		    reload->zones, reason);
+		error =
+		    handover_file_open(&file, source, i, reload->zones, reason);
 		if (error == HANDOVER_NO_MORE)
 			break;
 		if (error < 0)

@@ -43,6 +43,9 @@ parse(struct source *source, const char *path, const struct edge_before *before,
 	    yaml_tree_read(path, source->bytes, source->size, &root, ret_error);
 
 	if (error == 0)
+		error = edge_includes_read(&source->includes, path, root,
+		    ret_error);
+	if (error == 0)
 		error =
 		    edge_config_read(&source->config, path, root, ret_error);
 	if (error == 0 && before != NULL)
@@ -81,6 +84,7 @@ void
 source_free(struct source *source)
 {
 	edge_config_free(source->config);
+	edge_includes_free(&source->includes);
 	free(source->bytes);
 	memset(source, 0, sizeof(*source));
 }

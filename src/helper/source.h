@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "lib/text/edge_follow.h"
+#include "lib/text/edge_include.h"
 #include "lib/text/edge_text.h"
 
 /* A reason that names a file, a line and a column. */
@@ -17,6 +18,7 @@
 struct source {
 	char *bytes;
 	size_t size;
+	struct includes includes;
 	struct edge_config *config;
 };
 
