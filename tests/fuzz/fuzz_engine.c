@@ -254,6 +254,70 @@ ask_failed(struct cursor *c)
 		    ask->u.ask.part, cursor_u8(c) % 3, world->now_ms);
 }
 
+/* A packet to somewhere in the ranges of the answers, or the input's own. */
+static bool
+some_packet(struct cursor *c, struct packet *ret)
+{
+	uint8_t what = cursor_u8(c), wire[64];
+	uint8_t to[16] = { 0x20, 0x01, 0x0d, 0xb8 };
+	size_t len =
+	    cursor_left(c) < sizeof(wire) ? cursor_left(c) : sizeof(wire);
+
+	if (what % 4 == 0) {
+		cursor_bytes(c, wire, len);
+		return packet_read(ret, wire, len);
+	}
+	*ret = (struct packet){ .protocol = PROTO_TCP,
+		.destination_port = what % 3 ? 443 : 80 };
+	ret->source = world->policies[0]->sandboxes[what % 2].sources[0];
+	to[15] = what / 16 % 8;
+	ret->destination = addr_v6(to);
+	if (what / 128 == 0)
+		ret->destination =
+		    addr_v4((const uint8_t[4]){ 192, 0, 2, to[15] });
+	return true;
+}
+
+/* The ledger never takes for open what the kernel does not hold. */
+static void
+rejected(struct cursor *c)
+{
+	struct rejected r = { .kind = cursor_u8(c) % 3 };
+	const struct event *event = &world->effect.u.event;
+	struct pin_element element;
+
+	if (!some_packet(c, &r.packet))
+		return;
+	engine_rejected(world->engine, &r, world->now_ms);
+	AGREE(engine_next_effect(world->engine, &world->effect));
+	AGREE(world->effect.kind == EFFECT_EVENT);
+	element.sandbox = event->sandbox;
+	element.addr = event->destination;
+	AGREE(r.kind != REJECTED_SPOOFED || event->sandbox == 0);
+	if (event->reject == REJECT_NO_FLOW ||
+	    event->reject == REJECT_OTHER_SERVICE)
+		AGREE(find_held(&element)->held);
+}
+
+static void
+flow_ended(struct cursor *c)
+{
+	struct ended_flow flow = { .passed = { .counted = true } };
+	struct packet packet;
+
+	if (!some_packet(c, &packet))
+		return;
+	flow.source = packet.source;
+	flow.destination = packet.destination;
+	flow.service.protocol = packet.protocol;
+	flow.service.port = packet.destination_port;
+	engine_flow_ended(world->engine, &flow, world->now_ms);
+	if (!engine_next_effect(world->engine, &world->effect))
+		return;
+	AGREE(world->effect.u.event.action == EVENT_FLOW_ENDED);
+	AGREE(world->effect.u.event.name_count > 0);
+}
+
 static void
 one_step(struct cursor *c)
 {
@@ -271,8 +335,12 @@ one_step(struct cursor *c)
 		pinned(c);
 	else if (what < 220)
 		ask_failed(c);
-	else if (what < 235)
+	else if (what < 228)
 		pass(cursor_u16(c));
+	else if (what < 232)
+		rejected(c);
+	else if (what < 235)
+		flow_ended(c);
 	else if (what < 240)
 		engine_flows(world->engine, cursor_u8(c), cursor_u8(c) % 2 - 1,
 		    cursor_u8(c) % 2, world->now_ms);
