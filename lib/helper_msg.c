@@ -70,6 +70,7 @@ fields_of(uint8_t op)
 		return FIELD_IFINDEX | FIELD_COUNT;
 	case HELPER_REOPEN:
 	case HELPER_REFUSED:
+	case HELPER_STOP:
 		return FIELD_COUNT;
 	case HELPER_BOUND:
 		return FIELD_SANDBOX | FIELD_IFINDEX | FIELD_COUNT;
@@ -256,6 +257,8 @@ helper_op_name(uint8_t op)
 		return "bound";
 	case HELPER_REFUSED:
 		return "refused";
+	case HELPER_STOP:
+		return "stop";
 	default:
 		return "unknown";
 	}

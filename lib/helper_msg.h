@@ -68,6 +68,7 @@ enum helper_notice {
 	HELPER_REOPEN = 134, /* event files were rotated: SIGUSR1 came */
 	HELPER_BOUND = 132, /* sandbox is bound to interface index (0: to none
 			      now); its pins and flows are gone */
+	HELPER_STOP = 138, /* answer what was asked, ask no more, and hang up */
 	HELPER_REFUSED = 136 /* no reload, for the reason that is the text of
 				the descriptor attached */
 };

@@ -11,7 +11,7 @@
 
 #include "lib/text/settings.h"
 
-#define ACTIVATION_MAX 64
+#define ACTIVATION_MAX (2 * SETTINGS_LISTEN_MAX + 8)
 
 struct activation {
 	struct activated {

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/text/edge_text.h"
+#include "src/helper/activation.h"
 #include "src/helper/source.h"
 
 #define HANDOVER_ARGS_MAX 1024
@@ -23,6 +24,7 @@ struct handover {
 	size_t arg_count;
 	int fds[HANDOVER_FDS_MAX]; /* to be inherited */
 	size_t fd_count;
+	struct activation *activation; /* sockets that are there already */
 };
 
 struct account {
@@ -46,8 +48,9 @@ int handover_files(struct handover *, const struct source *, const char *zones);
 /* UDP sockets in the order of `listen`, then TCP sockets likewise. */
 int handover_listeners(struct handover *, const struct settings *,
     const struct account *);
-/* Whether they could be bound now; nothing is kept. */
-int handover_try_listeners(const struct settings *);
+/* Whether those that are not there already could be bound now; nothing is
+ * kept. */
+int handover_try_listeners(const struct settings *, const struct activation *);
 int handover_status(struct handover *, const struct settings *);
 int handover_control(struct handover *, const struct settings *);
 /* The state directory, and folders and files for events, made and given to

@@ -93,6 +93,8 @@ struct helper {
 
 	unsigned int refused_count; /* edge interfaces that cannot be one */
 	uint64_t verify_ms; /* when to verify next */
+	uint64_t stop_ms; /* when to wait for the resolver no more; UINT64_MAX:
+			     nobody has asked to stop */
 	bool suspect; /* something failed as if the table were not ours */
 	bool broken; /* the resolver broke the protocol, or cannot be told */
 };

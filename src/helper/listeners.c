@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -113,6 +114,30 @@ open_listener(const struct endpoint *endpoint, int type, uid_t uid)
 	return -1;
 }
 
+/* One that a service manager has bound. It was made by root: given to the
+ * resolver's user, which netfilter takes note of, it is as one of ours. */
+static int
+take_activated(struct activation *activation, const struct endpoint *endpoint,
+    int type, uid_t uid)
+{
+	int fd = activation != NULL
+	    ? activation_take(activation, endpoint, type)
+	    : -1;
+	bool v4 = endpoint->addr.family == 4;
+
+	if (fd < 0)
+		return -1;
+	if (fchown(fd, uid, (gid_t)-1) == 0 &&
+	    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0 &&
+	    turn_on(fd, v4 ? IPPROTO_IP : IPPROTO_IPV6,
+		v4 ? IP_PKTINFO : IPV6_RECVPKTINFO))
+		return fd;
+	log_warn("listen: the service manager's socket cannot be used: %s",
+	    strerror(errno));
+	close(fd);
+	return -1;
+}
+
 static int
 hand_listeners(struct handover *handover, const struct settings *settings,
     int type, uid_t uid)
@@ -121,8 +146,12 @@ hand_listeners(struct handover *handover, const struct settings *settings,
 	    type == SOCK_STREAM ? "--listen-tcp-fd" : "--listen-fd";
 
 	for (size_t i = 0; i < settings->listen_count; i++) {
-		int fd = open_listener(&settings->listen[i], type, uid);
+		const struct endpoint *endpoint = &settings->listen[i];
+		int fd =
+		    take_activated(handover->activation, endpoint, type, uid);
 
+		if (fd < 0)
+			fd = open_listener(endpoint, type, uid);
 		if (fd < 0 || handover_keep(handover, fd) != 0 ||
 		    handover_arg(handover, "%s", option) != 0 ||
 		    handover_arg(handover, "%d", fd) != 0)
@@ -144,14 +173,18 @@ handover_listeners(struct handover *handover, const struct settings *settings,
 }
 
 int
-handover_try_listeners(const struct settings *settings)
+handover_try_listeners(const struct settings *settings,
+    const struct activation *activation)
 {
 	static const int types[] = { SOCK_DGRAM, SOCK_STREAM };
 
 	for (size_t i = 0; i < settings->listen_count * 2u; i++) {
-		int fd = open_listener(&settings->listen[i / 2], types[i % 2],
-		    geteuid());
+		const struct endpoint *endpoint = &settings->listen[i / 2];
+		int fd;
 
+		if (activation_has(activation, endpoint, types[i % 2]))
+			continue;
+		fd = open_listener(endpoint, types[i % 2], geteuid());
 		if (fd < 0)
 			return EXIT_ENVIRONMENT;
 		close(fd);

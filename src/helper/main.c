@@ -45,6 +45,7 @@ struct options {
 	const char *config;
 	const char *resolver; /* NULL: the installed one */
 	const char *zones; /* NULL: the usual folders */
+	struct activation *activation;
 };
 
 static const char usage[] =
@@ -204,6 +205,7 @@ collect(struct handover *handover, const struct options *options,
 	int status = handover_begin(handover,
 	    find_resolver(options, path, sizeof(path)));
 
+	handover->activation = options->activation;
 	if (status == 0)
 		status = handover_config(handover, options->config,
 		    source->bytes, source->size);
@@ -261,6 +263,7 @@ start_resolver(struct helper *helper, const struct options *options,
 	}
 	handover_end(handover);
 	free(handover);
+	activation_close(options->activation);
 	return status;
 }
 
@@ -286,7 +289,8 @@ run(const struct options *options, const struct source *source)
 	/* A table that cannot be owned does not tell that another namewalld
 	 * runs; its port does, before two of them rebuild it in turn. */
 	if (status == 0 && !helper->ruleset.owned)
-		status = handover_try_listeners(&source->config->settings);
+		status = handover_try_listeners(&source->config->settings,
+		    options->activation);
 	if (status == 0)
 		status = helper_install(helper);
 	if (status == 0)
@@ -319,13 +323,16 @@ act(const struct options *options, const struct source *source)
 int
 main(int argc, char **argv)
 {
-	struct options options = { .config = CONFIG_FILE };
+	struct activation activation;
+	struct options options = { .config = CONFIG_FILE,
+		.activation = &activation };
 	struct source source = { .bytes = NULL };
 	int status = read_options(argc, argv, &options);
 
 	if (status != GOING_ON)
 		return status;
 	umask(027);
+	activation_read(&activation);
 	status = read_config(options.config, &source);
 	if (status == 0)
 		status = act(&options, &source);

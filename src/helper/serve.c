@@ -268,6 +268,12 @@ act_on_all(struct helper *helper, uint64_t now_ms)
 	return !helper->broken;
 }
 
+static bool
+is_stopping(const struct helper *helper)
+{
+	return helper->stop_ms != UINT64_MAX;
+}
+
 /* Reads what is there, up to a batch. False: hang-up or a violation. */
 static bool
 receive(struct helper *helper)
@@ -287,7 +293,8 @@ receive(struct helper *helper)
 		if (len < 0 && errno == EAGAIN)
 			return true;
 		if (len <= 0) {
-			log_error("resolver: hung up");
+			if (!is_stopping(helper))
+				log_error("resolver: hung up");
 			return false;
 		}
 		memset(request, 0, sizeof(*request));
@@ -310,6 +317,8 @@ serve_channel(struct helper *helper)
 
 	if (!act_on_all(helper, helper_now_ms()))
 		going_on = false;
+	if (!going_on && is_stopping(helper))
+		return EXIT_STOPPED;
 	return going_on ? GOING_ON : EXIT_RESOLVER;
 }
 
@@ -321,6 +330,19 @@ report_end(int status)
 	else
 		log_error("resolver: exited with status %d",
 		    WEXITSTATUS(status));
+}
+
+/* The resolver may not be signalled any more, so it is told. It answers what
+ * it was asked, for which it still needs us, and hangs up. Told twice, or
+ * before anybody could ask: at once. */
+static int
+begin_stop(struct helper *helper)
+{
+	if (helper->state != STATE_READY || is_stopping(helper))
+		return EXIT_STOPPED;
+	helper->stop_ms = helper_now_ms() + STOP_WAIT_MS;
+	helper_send(helper, &(struct helper_msg){ .op = HELPER_STOP });
+	return helper->broken ? EXIT_STOPPED : GOING_ON;
 }
 
 static int
@@ -335,7 +357,7 @@ serve_signal(struct helper *helper, int signals, pid_t resolver)
 	case SIGTERM:
 	case SIGINT:
 		log_info("stopping; the table stays, closed");
-		return EXIT_STOPPED;
+		return begin_stop(helper);
 	case SIGHUP:
 		reload_want(helper);
 		return GOING_ON;
@@ -348,6 +370,8 @@ serve_signal(struct helper *helper, int signals, pid_t resolver)
 	case SIGCHLD:
 		if (waitpid(resolver, &status, WNOHANG) != resolver)
 			return GOING_ON;
+		if (is_stopping(helper))
+			return EXIT_STOPPED;
 		report_end(status);
 		return EXIT_RESOLVER;
 	default:
@@ -362,13 +386,15 @@ milliseconds_left(const struct helper *helper, uint64_t now_ms)
 
 	if (helper->verify_ms < due)
 		due = helper->verify_ms;
+	if (helper->stop_ms < due)
+		due = helper->stop_ms;
 	if (helper->suspect || due <= now_ms)
 		return 0;
 	return due - now_ms < 60000 ? (int)(due - now_ms) : 60000;
 }
 
-/* The resolver may not be signalled any more, so it is told by hanging up,
- * and the kernel ends it with us if it does not listen. */
+/* Whatever it still does, we hang up, and the kernel ends it with us if it
+ * does not listen. */
 static void
 stop_resolver(struct helper *helper, int signals, pid_t resolver)
 {
@@ -421,6 +447,8 @@ serve_once(struct helper *helper, int signals, pid_t resolver)
 	}
 	revoking_tick(helper, helper_now_ms());
 	reload_tick(helper);
+	if (status == GOING_ON && helper_now_ms() >= helper->stop_ms)
+		status = EXIT_STOPPED;
 	return status;
 }
 
@@ -430,6 +458,7 @@ serve(struct helper *helper, int signals, pid_t resolver)
 	int status;
 
 	helper->verify_ms = helper_now_ms() + WATCH_INTERVAL_MS;
+	helper->stop_ms = UINT64_MAX;
 	do {
 		status = serve_once(helper, signals, resolver);
 	} while (status == GOING_ON);

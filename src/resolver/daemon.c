@@ -18,6 +18,9 @@
 #include "lib/require.h"
 #include "src/resolver/log.h"
 
+/* A question has two seconds and a pin half of one. */
+#define STOP_MS 2600
+
 /* ---- the pump -------------------------------------------------------- */
 
 void
@@ -158,6 +161,8 @@ set_timer(struct daemon *d)
 		at = d->dates_ms;
 	if (beat < at)
 		at = beat;
+	if (d->stop_ms != 0 && d->stop_ms < at)
+		at = d->stop_ms;
 	if (at == d->timer_ms)
 		return;
 	d->timer_ms = at;
@@ -166,6 +171,15 @@ set_timer(struct daemon *d)
 	else
 		uv_timer_start(&d->timer, on_timer,
 		    at > d->now_ms ? at - d->now_ms : 0, 0);
+}
+
+/* Whether a stop has waited for all that it waits for. */
+static bool
+is_over(const struct daemon *d)
+{
+	return d->stop_ms != 0 &&
+	    (d->now_ms >= d->stop_ms ||
+		pool_in_use(&d->engine.queries.pool) == 0);
 }
 
 void
@@ -180,7 +194,7 @@ daemon_rest(struct daemon *d)
 	sinks_flush(&d->sinks);
 	daemon_report_drops(d);
 	control_follow(&d->control);
-	if (d->helper_gone)
+	if (d->helper_gone || is_over(d))
 		uv_stop(&d->loop);
 	else
 		set_timer(d);
@@ -256,6 +270,16 @@ daemon_welcome(struct daemon *d, int status, uint64_t sandboxes)
 	daemon_pump(d);
 }
 
+/* What nobody takes waits in the sockets: at the start until it can be
+ * answered, at a stop for whoever has the sockets next. */
+static void
+listen_to_clients(struct daemon *d, bool listening)
+{
+	for (size_t i = 0; i < d->listener_count; i++)
+		listener_listen(&d->listeners[i], listening);
+	streams_listen(&d->streams, listening);
+}
+
 void
 daemon_settled(struct daemon *d, int status, uint64_t abilities)
 {
@@ -276,6 +300,8 @@ daemon_settled(struct daemon *d, int status, uint64_t abilities)
 	d->settled_ms = d->now_ms;
 	d->abilities = abilities;
 	heart_start(&d->heart, d->now_ms);
+	if (d->stop_ms == 0)
+		listen_to_clients(d, true);
 	log_info("start", "answering");
 	daemon_event_text(d, EVENT_STARTED, "");
 }
@@ -395,9 +421,18 @@ on_signal(uv_signal_t *handle, int number)
 	}
 	daemon_wake(d);
 	log_info("stop", "told by a signal");
-	tell_stopped(d);
+	daemon_stop(d);
 	daemon_rest(d);
-	stop(d, 0);
+}
+
+void
+daemon_stop(struct daemon *d)
+{
+	if (d->stop_ms != 0)
+		return;
+	d->stop_ms = d->now_ms + STOP_MS;
+	d->exit_code = 0;
+	listen_to_clients(d, false);
 }
 
 int

@@ -98,6 +98,7 @@ struct daemon {
 	uint64_t started_ms, settled_ms; /* 0: not settled */
 	uint64_t abilities; /* enum helper_ability bits, once settled */
 	bool loop_open;
+	uint64_t stop_ms; /* when it ends whatever is open; 0: it goes on */
 	bool helper_gone, helper_gone_told;
 	bool stopped; /* and its event is written */
 	int exit_code;
@@ -146,6 +147,8 @@ void daemon_stats(struct daemon *, uint32_t sandbox, int status,
     uint64_t count);
 void daemon_rejected(struct daemon *, const struct rejected *);
 void daemon_flow_ended(struct daemon *, const struct ended_flow *);
+/* Answers what was asked, takes no more questions, and ends. */
+void daemon_stop(struct daemon *);
 void daemon_helper_lost(struct daemon *);
 
 /* The policy of d->config is the one that holds (daemon_dates.c). */

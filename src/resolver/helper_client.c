@@ -350,6 +350,10 @@ on_message(struct helper_client *h, const uint8_t *wire, size_t len,
 	case HELPER_REOPEN:
 		sinks_reopen(&h->daemon->sinks);
 		break;
+	case HELPER_STOP:
+		log_info("stop", "told by the parent");
+		daemon_stop(h->daemon);
+		break;
 	case HELPER_RELOAD:
 	case HELPER_REFUSED:
 		break; /* it is in the descriptors */

@@ -116,10 +116,23 @@ streams_resume(struct streams *t)
 	if (t->paused_until_ms == 0)
 		return;
 	t->paused_until_ms = 0;
-	for (size_t i = 0; i < t->listener_count; i++)
-		if (t->listeners[i].open)
+	if (t->listening)
+		streams_listen(t, true);
+}
+
+void
+streams_listen(struct streams *t, bool listening)
+{
+	t->listening = listening;
+	for (size_t i = 0; i < t->listener_count; i++) {
+		if (!t->listeners[i].open)
+			continue;
+		if (listening)
 			(void)uv_poll_start(&t->listeners[i].poll, UV_READABLE,
 			    on_connection);
+		else
+			(void)uv_poll_stop(&t->listeners[i].poll);
+	}
 }
 
 /* Whoever waits would wake us again at once: look away until a connection
@@ -190,7 +203,7 @@ open_listener(struct streams *t, int fd, uint32_t index)
 		return r;
 	l->poll.data = l;
 	l->open = true;
-	return uv_poll_start(&l->poll, UV_READABLE, on_connection);
+	return 0;
 }
 
 /* Half of the descriptors is for everything else. */

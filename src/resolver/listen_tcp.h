@@ -46,13 +46,17 @@ struct streams {
 	uint32_t *sandbox; /* by slot, STREAM_NOBODY where it is free */
 	uint32_t max, per_sandbox_max;
 	uint32_t unsent; /* first of those with replies to send, or POOL_NONE */
+	bool listening; /* connections are taken; else they wait */
 	uint64_t paused_until_ms; /* no descriptor was left; 0: accepting */
 	uint64_t accepted, refused;
 };
 
-/* Descriptors in the order of `listen`. 0 or a negative errno, logged. */
+/* Descriptors in the order of `listen`; nothing is taken from them yet. 0 or
+ * a negative errno, logged. */
 int streams_open(struct streams *, struct daemon *, const int *fds,
     size_t count);
+/* Takes new connections, or lets them wait in the sockets. */
+void streams_listen(struct streams *, bool);
 /* Adds a reply to those that wait for streams_flush(). */
 void streams_reply(struct streams *, uint64_t id, const uint8_t *message,
     size_t len);

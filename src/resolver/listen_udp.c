@@ -84,7 +84,18 @@ listener_open(struct listener *l, struct daemon *daemon, int fd, uint32_t index)
 		return r;
 	l->poll.data = l;
 	l->open = true;
-	return uv_poll_start(&l->poll, UV_READABLE, on_readable);
+	return 0;
+}
+
+void
+listener_listen(struct listener *l, bool listening)
+{
+	if (!l->open)
+		return;
+	if (listening)
+		(void)uv_poll_start(&l->poll, UV_READABLE, on_readable);
+	else
+		(void)uv_poll_stop(&l->poll);
 }
 
 /* Where it came in and which of our addresses it was sent to. */

@@ -32,8 +32,10 @@ struct listener {
 	uint64_t received, sent, unsent;
 };
 
-/* 0 or a negative errno, logged. */
+/* Nothing is taken from it yet. 0 or a negative errno, logged. */
 int listener_open(struct listener *, struct daemon *, int fd, uint32_t index);
+/* Takes questions, or lets them wait in the socket. */
+void listener_listen(struct listener *, bool);
 /* Adds a reply to those that wait for listener_flush(). */
 void listener_reply(struct listener *, const struct client *,
     const uint8_t *message, size_t len);

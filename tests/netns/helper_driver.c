@@ -181,7 +181,7 @@ static void
 receive(void)
 {
 	uint8_t wire[HELPER_MSG_SIZE + 1];
-	struct helper_msg msg;
+	struct helper_msg msg = { .op = 0 };
 	ssize_t len = recv(CHANNEL, wire, sizeof(wire), 0);
 
 	if (len <= 0) {
@@ -197,6 +197,10 @@ receive(void)
 	else
 		printf("%s %" PRIu32 " %" PRId32 " %" PRIu64 "\n",
 		    helper_op_name(msg.op), msg.id, msg.status, msg.count);
+	if (msg.op == HELPER_STOP) {
+		printf("hangup\n");
+		exit(EXIT_SUCCESS);
+	}
 }
 
 /* The folder of the configuration, by the argument after --config-name. */

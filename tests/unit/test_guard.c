@@ -242,6 +242,142 @@ START_TEST(sources_are_found)
 }
 END_TEST
 
+/* What comes after `text`: a is gone, b has another policy and c another
+ * address, d is new; two ranges and the lifetimes are others. */
+static const char next_text[] = "version: 1\n"
+				"listen: [192.0.2.1]\n"
+				"edge: [veth1, veth2, veth3]\n"
+				"upstream: [198.51.100.53]\n"
+				"protected: {except: [203.0.113.0/24]}\n"
+				"pins: {floor: 30s, cap: 20m, grace: 1m}\n"
+				"limits: {pins: 400, pins_per_sandbox: 100,\n"
+				"  pin_rate_per_sandbox: 10}\n"
+				"sandboxes:\n"
+				"  d: {policy: q, source: [192.0.2.11],\n"
+				"    interface: veth1}\n"
+				"  c: {policy: q, source: [\"2001:db8::14\"],\n"
+				"    interface: veth3}\n"
+				"  b: {policy: r, source: [192.0.2.12,\n"
+				"    \"2001:db8::12\"], interface: veth2}\n"
+				"policies:\n"
+				"  q: {allow: [one.example.com]}\n"
+				"  r:\n"
+				"    allow:\n"
+				"      - name: two.example.com\n"
+				"        ports: [tcp/80]\n"
+				"        private: [10.6.0.0/24]\n";
+
+static struct edge_config *
+follow(void)
+{
+	const struct edge_before before = { config, guard.numbers_max };
+	struct edge_config *next = NULL;
+	struct yaml_node *root = NULL;
+	struct text_error error = { .line = 0 };
+
+	ck_assert_int_eq(yaml_tree_read("next", next_text, strlen(next_text),
+			     &root, &error),
+	    0);
+	ck_assert_int_eq(edge_config_read(&next, "next", root, &error), 0);
+	ck_assert_int_eq(edge_follow(next, &before, "next", root, &error), 0);
+	yaml_tree_free(root);
+	return next;
+}
+
+/* What is said before, while both are granted, and after. */
+static const struct wide_case {
+	uint32_t sandbox;
+	const char *addr;
+	uint16_t port;
+	uint32_t lifetime_ms;
+	int before, between, after;
+} wide_cases[] = {
+	/* a is there until the end, d from the end on */
+	{ 1, "9.9.9.9", 443, 60000, 0, 0, -ENOENT },
+	{ 4, "9.9.9.9", 443, 60000, -ENOENT, -ENOENT, -ENODEV },
+	/* b: a port of the one, a port of the other, and of neither */
+	{ 2, "9.9.9.9", 443, 60000, 0, 0, -EACCES },
+	{ 2, "9.9.9.9", 80, 60000, -EACCES, 0, 0 },
+	{ 2, "9.9.9.9", 22, 60000, -EACCES, -EACCES, -EACCES },
+	/* its ranges, and never the port of the one with the range of the
+	 * other */
+	{ 2, "198.51.100.9", 443, 60000, 0, 0, -EACCES },
+	{ 2, "203.0.113.9", 80, 60000, -EACCES, 0, 0 },
+	{ 2, "10.6.0.9", 80, 60000, -EACCES, 0, 0 },
+	{ 2, "198.51.100.9", 80, 60000, -EACCES, -EACCES, -EADDRNOTAVAIL },
+	{ 2, "203.0.113.9", 443, 60000, -EADDRNOTAVAIL, -EADDRNOTAVAIL,
+	    -EACCES },
+	/* lifetimes likewise */
+	{ 2, "9.9.9.9", 80, 1260000, -EACCES, 0, 0 },
+	{ 2, "9.9.9.9", 443, 1260000, -ERANGE, -ERANGE, -EACCES },
+	/* the host's own addresses never */
+	{ 2, "192.0.2.1", 80, 60000, -EACCES, -EACCES, -EADDRNOTAVAIL },
+};
+
+START_TEST(a_reload_widens_and_narrows)
+{
+	const struct wide_case *c = &wide_cases[_i];
+	struct helper_msg msg =
+	    request(HELPER_PIN, c->sandbox, c->addr, c->port, c->lifetime_ms);
+	struct edge_config *next = follow();
+
+	ck_assert_int_eq(guard_pin(&guard, &msg, 1000), c->before);
+	guard_widen(&guard, next);
+	ck_assert_int_eq(guard_pin(&guard, &msg, 2000), c->between);
+	guard_narrow(&guard);
+	ck_assert_int_eq(guard_pin(&guard, &msg, 3000), c->after);
+	edge_config_free(next);
+}
+END_TEST
+
+START_TEST(addresses_change_with_the_narrowing)
+{
+	struct edge_config *next = follow();
+	const struct addr first = addr_of("192.0.2.11");
+	const struct addr old = addr_of("2001:db8::13");
+	const struct addr new = addr_of("2001:db8::14");
+
+	guard_widen(&guard, next);
+	ck_assert_uint_eq(guard_whose(&guard, &first), 1);
+	ck_assert_uint_eq(guard_whose(&guard, &old), 3);
+	ck_assert_uint_eq(guard_whose(&guard, &new), 0);
+	guard_narrow(&guard);
+	ck_assert(!guard_exists(&guard, 1));
+	ck_assert_uint_eq(guard_whose(&guard, &first), 4);
+	ck_assert_uint_eq(guard_whose(&guard, &old), 0);
+	ck_assert_uint_eq(guard_whose(&guard, &new), 3);
+	edge_config_free(next);
+}
+END_TEST
+
+START_TEST(what_is_held_is_judged_by_the_configuration_of_now)
+{
+	struct edge_config *next = follow();
+	const struct held_pin pins[] = {
+		{ 1, addr_of("9.9.9.9"), { PROTO_TCP, 443 }, 0 },
+		{ 2, addr_of("9.9.9.9"), { PROTO_TCP, 443 }, 0 },
+		{ 2, addr_of("9.9.9.9"), { PROTO_TCP, 80 }, 0 },
+		{ 3, addr_of("2606:4700::1"), { PROTO_TCP, 443 }, 0 },
+	};
+	const bool before[] = { true, true, false, true };
+	const bool after[] = { false, false, true, true };
+
+	for (size_t i = 0; i < ARRAY_LEN(pins); i++)
+		ck_assert(guard_opens(&guard, &pins[i]) == before[i]);
+	guard_widen(&guard, next);
+	guard_narrow(&guard);
+	for (size_t i = 0; i < ARRAY_LEN(pins); i++)
+		ck_assert(guard_opens(&guard, &pins[i]) == after[i]);
+	edge_config_free(next);
+}
+END_TEST
+
+START_TEST(narrowing_without_widening_aborts)
+{
+	guard_narrow(&guard);
+}
+END_TEST
+
 START_TEST(no_such_sandbox_aborts)
 {
 	(void)guard_sandbox(&guard, 0);
@@ -261,6 +397,12 @@ main(void)
 	tcase_add_test(all, rate_is_a_bucket_of_one_second);
 	tcase_add_test(all, number_is_bounded_and_expiry_makes_room);
 	tcase_add_test(all, sources_are_found);
+	tcase_add_loop_test(all, a_reload_widens_and_narrows, 0,
+	    (int)ARRAY_LEN(wide_cases));
+	tcase_add_test(all, addresses_change_with_the_narrowing);
+	tcase_add_test(all, what_is_held_is_judged_by_the_configuration_of_now);
+	tcase_add_test_raise_signal(all, narrowing_without_widening_aborts,
+	    SIGABRT);
 	tcase_add_test_raise_signal(all, no_such_sandbox_aborts, SIGABRT);
 	return unit_run(suite);
 }

@@ -48,6 +48,7 @@ static const struct shape shapes[] = {
 	{ HELPER_RESET, .ifindex = true, .count = true },
 	{ HELPER_RELOAD, .ifindex = true, .count = true },
 	{ HELPER_REFUSED, .count = true },
+	{ HELPER_STOP, .count = true },
 	{ HELPER_BOUND, .sandbox = true, .ifindex = true, .count = true },
 	{ HELPER_REOPEN, .count = true },
 };
