@@ -71,6 +71,7 @@ fields_of(uint8_t op)
 	case HELPER_REOPEN:
 	case HELPER_REFUSED:
 	case HELPER_STOP:
+	case HELPER_ADVICE:
 		return FIELD_COUNT;
 	case HELPER_BOUND:
 		return FIELD_SANDBOX | FIELD_IFINDEX | FIELD_COUNT;
@@ -259,6 +260,8 @@ helper_op_name(uint8_t op)
 		return "refused";
 	case HELPER_STOP:
 		return "stop";
+	case HELPER_ADVICE:
+		return "advice";
 	default:
 		return "unknown";
 	}

@@ -27,7 +27,7 @@
 #define HELPER_MSG_SIZE    64
 #define HELPER_MSG_MAGIC   0x776e /* "nw" on the wire */
 #define HELPER_MSG_VERSION 1
-#define HELPER_FDS_MAX	   16 /* attached to one notice */
+#define HELPER_FDS_MAX     16 /* attached to one notice */
 
 enum helper_op {
 	HELPER_HELLO = 2, /* once, first; the response's count is the number
@@ -55,6 +55,15 @@ enum helper_op {
 				was revoked before this */
 };
 
+/* What of this host is in the way of the sandboxes: the count of ADVICE. */
+enum helper_advice {
+	HELPER_FORWARDING4_OFF = 1,
+	HELPER_FORWARDING6_OFF = 2,
+	HELPER_FORWARD_DROPPED = 4, /* by the policy of another base chain */
+	HELPER_FLOWTABLES = 8, /* of others: packets that no chain sees */
+	HELPER_TRACKING_OFF = 16
+};
+
 /* What this kernel and host gave us, for `status`. */
 enum helper_ability {
 	HELPER_TABLE_OWNED = 1 /* nobody else can change or flush the table */
@@ -69,6 +78,8 @@ enum helper_notice {
 	HELPER_BOUND = 132, /* sandbox is bound to interface index (0: to none
 			      now); its pins and flows are gone */
 	HELPER_STOP = 138, /* answer what was asked, ask no more, and hang up */
+	HELPER_ADVICE = 140, /* count: enum helper_advice bits, when they change
+				(0 at the start) */
 	HELPER_REFUSED = 136 /* no reload, for the reason that is the text of
 				the descriptor attached */
 };

@@ -73,6 +73,41 @@ put_table(const struct json *line)
 		    stdout);
 }
 
+/* What is in the way, and is the operator's to change. */
+static void
+put_warnings(const struct json *line)
+{
+	static const struct {
+		const char *word, *text;
+	} known[] = {
+		{ "forwarding4-off",
+		    "this host does not forward IPv4: net.ipv4.ip_forward is "
+		    "0" },
+		{ "forwarding6-off",
+		    "this host does not forward IPv6: "
+		    "net.ipv6.conf.all.forwarding is 0" },
+		{ "forward-dropped",
+		    "another table drops what is forwarded unless it accepts "
+		    "it: let it accept the edge" },
+		{ "flowtables",
+		    "another table has a flowtable: flows that it takes over "
+		    "are judged by no chain any more" },
+		{ "tracking-off",
+		    "connection tracking is off in this network namespace" },
+	};
+	char path[32];
+
+	for (unsigned n = 0; n < 16; n++) {
+		const char *word;
+
+		(void)snprintf(path, sizeof(path), "warnings.%u", n);
+		word = json_get(line, path);
+		for (size_t i = 0; word != NULL && i < ARRAY_LEN(known); i++)
+			if (strcmp(word, known[i].word) == 0)
+				printf("\n  warning: %s", known[i].text);
+	}
+}
+
 static void
 put_daemon(const struct json *line)
 {
@@ -85,6 +120,7 @@ put_daemon(const struct json *line)
 		: "\n  flows are not counted by the host "
 		  "(net.netfilter.nf_conntrack_acct)",
 	    stdout);
+	put_warnings(line);
 	put_value(line, "\n  ", "sandboxes");
 	put_value(line, " sandboxes, ", "policies");
 	put_value(line, " policies, ", "rules");
@@ -166,6 +202,7 @@ cmd_status(const struct cli *cli, struct args *args)
 {
 	static const char *const words[CLIENT_WORDS_MAX] = { "status" };
 	bool only_ready = args_take_flag(args, "--ready"), ready = false;
+	unsigned unbound = 0;
 	struct client client;
 	struct json line;
 
@@ -176,6 +213,9 @@ cmd_status(const struct cli *cli, struct args *args)
 	while (client_next(&client, &line) == CLIENT_LINE) {
 		if (strcmp(json_show(&line, "state", ""), "answering") == 0)
 			ready = true;
+		if (json_true(&line, "wants_interface") &&
+		    !json_true(&line, "bound"))
+			unbound++;
 		if (!cli->json && !only_ready)
 			put_line(&line);
 		json_free(&line);
@@ -183,7 +223,11 @@ cmd_status(const struct cli *cli, struct args *args)
 	client_close(&client);
 	if (!only_ready || client.status != CLI_OK)
 		return client.status;
-	if (!cli->json)
+	if (!cli->json && ready && unbound > 0)
+		printf("answering, but the interfaces of %u sandboxes are not "
+		       "there\n",
+		    unbound);
+	else if (!cli->json)
 		puts(ready ? "answering" : "starting");
-	return ready ? CLI_OK : CLI_NO;
+	return ready && unbound == 0 ? CLI_OK : CLI_NO;
 }

@@ -92,6 +92,7 @@ struct helper {
 	size_t revocation_count;
 
 	unsigned int refused_count; /* edge interfaces that cannot be one */
+	uint64_t advice; /* enum helper_advice bits, as told */
 	uint64_t verify_ms; /* when to verify next */
 	uint64_t stop_ms; /* when to wait for the resolver no more; UINT64_MAX:
 			     nobody has asked to stop */

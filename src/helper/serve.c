@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/require.h"
+#include "src/helper/advice.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
 #include "src/helper/notify.h"
@@ -117,6 +118,7 @@ settle(struct helper *helper, struct request *request)
 	helper->state = STATE_READY;
 	request->count = helper->ruleset.owned ? HELPER_TABLE_OWNED : 0;
 	answer(helper, request);
+	advice_tell(helper);
 	notify_ready();
 	log_info("ready");
 }

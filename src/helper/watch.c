@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "src/helper/advice.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
 #include "src/helper/revoking.h"
@@ -89,6 +90,7 @@ watch_table(struct helper *helper)
 	}
 	helper->suspect = false;
 	helper->verify_ms = now_ms + WATCH_INTERVAL_MS;
+	advice_tell(helper);
 	error = ruleset_verify(&helper->ruleset);
 	if (error == 0)
 		return true;

@@ -213,6 +213,25 @@ put_counts(struct line *j, struct daemon *d)
 }
 
 static void
+put_warnings(struct line *j, const struct daemon *d)
+{
+	static const struct {
+		uint64_t bit;
+		const char *word;
+	} words[] = { { HELPER_FORWARDING4_OFF, "forwarding4-off" },
+		{ HELPER_FORWARDING6_OFF, "forwarding6-off" },
+		{ HELPER_FORWARD_DROPPED, "forward-dropped" },
+		{ HELPER_FLOWTABLES, "flowtables" },
+		{ HELPER_TRACKING_OFF, "tracking-off" } };
+
+	line_array(j, "warnings");
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if ((d->advice & words[i].bit) != 0)
+			line_text(j, NULL, words[i].word);
+	line_array_end(j);
+}
+
+static void
 put_daemon(struct line *j, struct daemon *d)
 {
 	const struct policy *policy = d->engine.policy;
@@ -226,6 +245,7 @@ put_daemon(struct line *j, struct daemon *d)
 		    (d->abilities & HELPER_TABLE_OWNED) != 0 ? "owned"
 							     : "plain");
 	line_bool(j, "accounting", flowlog_is_counting());
+	put_warnings(j, d);
 	line_number(j, "uptime_s", (d->now_ms - d->started_ms) / 1000);
 	line_text(j, "file", d->config->edge->settings.file);
 	line_number(j, "sandboxes", daemon_sandboxes(d));
@@ -278,6 +298,7 @@ put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 	const struct policy *policy = d->engine.policy;
 	const struct policy_sandbox *sandbox = policy_sandbox(policy, number);
 	const struct binding *binding = &d->bindings[number];
+	const struct edge_config *edge = d->config->edge;
 	char text[ADDR_TEXT_MAX];
 
 	line_text(j, "kind", "sandbox");
@@ -289,6 +310,9 @@ put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 		line_text(j, NULL, text);
 	}
 	line_array_end(j);
+	line_bool(j, "wants_interface",
+	    number <= edge->sandbox_count &&
+		edge->sandboxes[number - 1].interface[0] != '\0');
 	line_bool(j, "bound", binding->ifindex != 0);
 	if (binding->interface[0] != '\0')
 		line_text(j, "interface", binding->interface);

@@ -96,6 +96,7 @@ struct daemon {
 	uint64_t dropped_told_ms;
 	uint64_t dates_ms; /* when to look at the time of day */
 	uint64_t started_ms, settled_ms; /* 0: not settled */
+	uint64_t advice; /* enum helper_advice bits */
 	uint64_t abilities; /* enum helper_ability bits, once settled */
 	bool loop_open;
 	uint64_t stop_ms; /* when it ends whatever is open; 0: it goes on */

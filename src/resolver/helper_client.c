@@ -347,6 +347,9 @@ on_message(struct helper_client *h, const uint8_t *wire, size_t len,
 	case HELPER_BOUND:
 		daemon_bound(h->daemon, msg.sandbox, msg.ifindex);
 		break;
+	case HELPER_ADVICE:
+		h->daemon->advice = msg.count;
+		break;
 	case HELPER_REOPEN:
 		sinks_reopen(&h->daemon->sinks);
 		break;

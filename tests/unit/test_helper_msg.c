@@ -51,6 +51,7 @@ static const struct shape shapes[] = {
 	{ HELPER_STOP, .count = true },
 	{ HELPER_BOUND, .sandbox = true, .ifindex = true, .count = true },
 	{ HELPER_REOPEN, .count = true },
+	{ HELPER_ADVICE, .count = true },
 };
 
 /* A message with every field that its shape allows at its limit. */
@@ -361,6 +362,7 @@ START_TEST(ops_have_names)
 	ck_assert_str_eq(helper_op_name(HELPER_PIN + 1), "pin");
 	ck_assert_str_eq(helper_op_name(HELPER_BOUND), "bound");
 	ck_assert_str_eq(helper_op_name(HELPER_REOPEN), "reopen");
+	ck_assert_str_eq(helper_op_name(HELPER_ADVICE), "advice");
 	ck_assert_str_eq(helper_op_name(HELPER_BOUND + 1), "unknown");
 }
 END_TEST
