@@ -30,6 +30,7 @@
 #define TABLE_OWNED   (TABLE_OWNER | TABLE_PERSIST)
 
 #define INSTALL_TRIES 10
+#define SCHEMAS_MAX   64 /* numbers that a table may bear */
 #define PROBE_TABLE   "namewall_probe"
 
 /* One installation being put together. */
@@ -251,13 +252,16 @@ put_counters(struct work *work)
 		put_counter(work, NFT_MSG_NEWOBJ, names[i]);
 }
 
-/* Added and deleted: right whether the old number is there or not. */
+/* Added and deleted: right whether the number is there or not. Of a later
+ * version too, whose place an earlier one takes again. */
 static void
 clear_schemas(struct work *work)
 {
-	for (unsigned int i = 1; i < GATEWAY_SCHEMA_NUMBER; i++) {
+	for (unsigned int i = 1; i <= SCHEMAS_MAX; i++) {
 		char name[32];
 
+		if (i == GATEWAY_SCHEMA_NUMBER)
+			continue;
 		snprintf(name, sizeof(name), "schema_%u", i);
 		put_counter(work, NFT_MSG_NEWOBJ, name);
 		put_counter(work, NFT_MSG_DELOBJ, name);
@@ -349,8 +353,20 @@ put_named(struct work *work, uint16_t type, uint16_t attr, const char *name)
 		mnl_attr_put_strz(header, attr, name);
 }
 
-/* What is in the way inside a table that stays: all rules, chains that are
- * not ours, and sets that are made anew. */
+static bool
+is_our_set(const char *name)
+{
+	size_t count;
+	const struct set_form *forms = gateway_sets(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(forms[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* What is in the way inside a table that stays: all rules, chains and sets
+ * that are not ours, and sets that are made anew. */
 static void
 clear_table(struct work *work)
 {
@@ -364,6 +380,10 @@ clear_table(struct work *work)
 		if (!is_our_chain(work, survey->chains[i]))
 			put_named(work, NFT_MSG_DELCHAIN, NFTA_CHAIN_NAME,
 			    survey->chains[i]);
+	for (unsigned int i = 0; i < survey->set_count; i++)
+		if (!is_our_set(survey->sets[i].name))
+			put_named(work, NFT_MSG_DELSET, NFTA_SET_NAME,
+			    survey->sets[i].name);
 	for (size_t i = 0; i < count; i++)
 		if (survey_find_set(survey, forms[i].name) != NULL &&
 		    !keeps_set(work, &forms[i]))
