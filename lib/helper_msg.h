@@ -28,6 +28,8 @@
 #define HELPER_MSG_MAGIC   0x776e /* "nw" on the wire */
 #define HELPER_MSG_VERSION 1
 #define HELPER_FDS_MAX     16 /* attached to one notice */
+/* Of one reload: the list of names, the configuration, and files. */
+#define HELPER_RELOAD_MAX 258
 
 enum helper_op {
 	HELPER_HELLO = 2, /* once, first; the response's count is the number

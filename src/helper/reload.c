@@ -20,7 +20,7 @@
 
 /* What is passed on: the list of names, the configuration, the files. */
 struct bundle {
-	int fds[HANDOVER_FDS_MAX];
+	int fds[HELPER_RELOAD_MAX + 1];
 	size_t count;
 	FILE *names; /* NAME=PATH and a NUL for each but the first */
 	char *names_text;
@@ -96,7 +96,7 @@ collect(const struct helper *helper, const struct source *source,
 	add_name(bundle, "config", reload->path);
 	for (size_t i = 0; error >= 0; i++) {
 		bundle->fds[bundle->count++] = error;
-		if (bundle->count == HANDOVER_FDS_MAX) {
+		if (bundle->count > HELPER_RELOAD_MAX) {
 			snprintf(reason, REASON_MAX,
 			    "too many files are named");
 			return false;
@@ -110,7 +110,9 @@ collect(const struct helper *helper, const struct source *source,
 		add_name(bundle, file.what, file.path);
 		error = file.fd;
 	}
-	if (error >= 0 && fflush(bundle->names) == 0)
+	if (error >= 0 && fflush(bundle->names) != 0)
+		error = -ENOMEM;
+	if (error >= 0)
 		error = handover_seal("names", bundle->names_text,
 		    bundle->names_len);
 	if (error < 0) {

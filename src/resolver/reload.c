@@ -41,6 +41,9 @@ end(struct daemon *d, bool ok)
 	control_reloaded(&d->control);
 }
 
+_Static_assert(HELPER_RELOAD_MAX == LOAD_FILES_MAX + 2,
+    "what may be passed can be read");
+
 /* ---- reading --------------------------------------------------------- */
 
 /* WHAT=PATH. */
@@ -183,7 +186,8 @@ reload_take(struct daemon *d, uint64_t first, uint64_t total, const int *fds,
 		r->begun++;
 	}
 	if (first != r->have || total != r->total || total < 2 ||
-	    total > RELOAD_FDS_MAX || count == 0 || count > total - r->have) {
+	    total > HELPER_RELOAD_MAX || count == 0 ||
+	    count > total - r->have) {
 		for (size_t i = 0; i < count; i++)
 			(void)close(fds[i]);
 		return false;

@@ -13,17 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/helper_msg.h"
 #include "src/resolver/load.h"
 #include "src/resolver/sink.h"
 
-/* The list of names, the configuration, and the files. */
-#define RELOAD_FDS_MAX    (LOAD_FILES_MAX + 2)
 #define RELOAD_REASON_MAX 1024
 
 struct daemon;
 
 struct reload {
-	int fds[RELOAD_FDS_MAX];
+	int fds[HELPER_RELOAD_MAX];
 	size_t have, total; /* total 0: none is being passed */
 	struct config *next; /* read, and the parent was told */
 	struct sinks sinks; /* of `next`, where it names others */
