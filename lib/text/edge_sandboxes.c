@@ -130,6 +130,38 @@ read_interface(struct edge_reader *r, const struct yaml_node *node,
 }
 
 static int
+read_mac(struct edge_reader *r, const struct yaml_node *node,
+    struct edge_sandbox *sandbox)
+{
+	int status = value_kind(r->file, node, YAML_SCALAR,
+	    "\"02:00:00:00:00:01\"", r->error);
+
+	if (status < 0)
+		return status;
+	if (!text_mac(node->text, sandbox->mac))
+		return text_error_at(r->error, r->file, node,
+		    "\"%s\" is not the hardware address of one interface; "
+		    "write one such as \"02:00:00:00:00:01\"",
+		    node->text);
+	if (sandbox->interface[0] == '\0')
+		return text_error_at(r->error, r->file, node,
+		    "\"mac\" is looked at where a port of a bridge is named; "
+		    "add \"interface\"");
+	for (size_t i = 0; i < r->config->sandbox_count; i++) {
+		const struct edge_sandbox *other = &r->config->sandboxes[i];
+
+		if (other != sandbox && other->has_mac &&
+		    memcmp(other->mac, sandbox->mac, sizeof(other->mac)) == 0)
+			return text_error_at(r->error, r->file, node,
+			    "\"%s\" is of sandbox \"%s\" already; a hardware "
+			    "address is one that only this sandbox has",
+			    node->text, other->name);
+	}
+	sandbox->has_mac = true;
+	return 0;
+}
+
+static int
 read_sandbox_labels(struct edge_reader *r, const struct yaml_node *map,
     struct edge_sandbox *sandbox)
 {
@@ -178,6 +210,9 @@ read_sandbox(struct edge_reader *r, const struct yaml_node *map,
 	node = yaml_tree_get(map, "interface");
 	if (status == 0 && node != NULL)
 		status = read_interface(r, node, sandbox);
+	node = yaml_tree_get(map, "mac");
+	if (status == 0 && node != NULL)
+		status = read_mac(r, node, sandbox);
 	node = yaml_tree_get(map, "labels");
 	if (status == 0 && node != NULL)
 		status = read_sandbox_labels(r, node, sandbox);

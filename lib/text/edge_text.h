@@ -18,7 +18,7 @@
 #include "lib/text/settings.h"
 #include "lib/text/yaml_tree.h"
 
-#define EDGE_NAME_MAX	 64
+#define EDGE_NAME_MAX    64
 #define EDGE_SOURCES_MAX 8
 
 /* A policy as the guard sees it: the union over its rules and those of the
@@ -39,6 +39,8 @@ struct edge_sandbox {
 	struct addr sources[EDGE_SOURCES_MAX];
 	uint8_t source_count;
 	char interface[SETTINGS_IFNAME_MAX]; /* "": by route */
+	bool has_mac;
+	uint8_t mac[TEXT_MAC_SIZE]; /* of its frames at a port of a bridge */
 	struct setting_label labels[SETTINGS_LABELS_MAX];
 	uint8_t label_count;
 };
@@ -56,8 +58,9 @@ struct edge_config {
 /*
  * Reads a whole configuration but for names and zone files. Checks across
  * sections belong here: sources unique and of no listener, upstream or
- * protected loopback; interface governed by edge; policies and `use` known;
- * an upstream that is a listener. 0, -EINVAL or -ENOMEM.
+ * protected loopback; hardware addresses unique; interface governed by edge;
+ * policies and `use` known; an upstream that is a listener. 0, -EINVAL or
+ * -ENOMEM.
  */
 int edge_config_read(struct edge_config **ret, const char *file,
     const struct yaml_node *root, struct text_error *ret_error);

@@ -187,6 +187,39 @@ text_endpoint(const char *text, uint16_t port, struct endpoint *ret)
 	return true;
 }
 
+/* The value of a hexadecimal digit, or -1. */
+static int
+hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool
+text_mac(const char *text, uint8_t ret[TEXT_MAC_SIZE])
+{
+	uint8_t mac[TEXT_MAC_SIZE], any = 0;
+
+	if (strlen(text) != TEXT_MAC_SIZE * 3 - 1)
+		return false;
+	for (size_t i = 0; i < TEXT_MAC_SIZE; i++, text += 3) {
+		int high = hex_value(text[0]), low = hex_value(text[1]);
+
+		if (high < 0 || low < 0 ||
+		    text[2] != (i + 1 < TEXT_MAC_SIZE ? ':' : '\0'))
+			return false;
+		mac[i] = (uint8_t)(high << 4 | low);
+		any |= mac[i];
+	}
+	if (any == 0 || (mac[0] & 1) != 0)
+		return false;
+	memcpy(ret, mac, sizeof(mac));
+	return true;
+}
+
 static const char *
 kind_name(enum yaml_kind kind)
 {

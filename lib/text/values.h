@@ -16,6 +16,8 @@
 #include "lib/addr.h"
 #include "lib/text/yaml_tree.h"
 
+#define TEXT_MAC_SIZE 6
+
 struct endpoint {
 	struct addr addr;
 	uint16_t port;
@@ -30,6 +32,10 @@ bool text_date(const char *text, uint64_t *ret_ms);
 bool text_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 /* ADDRESS or ADDRESS@PORT; port is what an address alone gets. */
 bool text_endpoint(const char *text, uint16_t port, struct endpoint *ret);
+
+/* Six octets in hexadecimal, with colons: of one interface, so not zero and no
+ * group. */
+bool text_mac(const char *text, uint8_t ret[TEXT_MAC_SIZE]);
 
 /*
  * 0, or -EINVAL with an error at the node. example is what the error shows

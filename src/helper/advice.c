@@ -103,10 +103,9 @@ static void
 ask_all(struct helper *helper, uint16_t type, nft_message message,
     struct look *look)
 {
-	struct nlmsghdr *request = nft_request(&helper->nft, type, NLM_F_DUMP);
-	struct nfgenmsg *head = mnl_nlmsg_get_payload(request);
+	struct nlmsghdr *request =
+	    nft_request(&helper->nft, NFPROTO_UNSPEC, type, NLM_F_DUMP);
 
-	head->nfgen_family = NFPROTO_UNSPEC;
 	/* A kernel that does not know a kind has none of it. */
 	(void)nft_ask(&helper->nft, request, message, look);
 }

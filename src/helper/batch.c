@@ -91,7 +91,11 @@ batch_begin(struct batch *batch, struct nft *nft)
 {
 	struct nlmsghdr *header;
 
-	*batch = (struct batch){ .nft = nft, .seq_first = nft->seq };
+	*batch = (struct batch){
+		.nft = nft,
+		.family = NFPROTO_INET,
+		.seq_first = nft->seq,
+	};
 	header = nftnl_batch_begin((char *)nft->buf, nft->seq++);
 	batch->open = header;
 }
@@ -101,6 +105,12 @@ batch_begin_at(struct batch *batch, struct nft *nft, uint32_t generation)
 {
 	batch_begin(batch, nft);
 	mnl_attr_put_u32(batch->open, BATCH_GENID, htonl(generation));
+}
+
+void
+batch_family(struct batch *batch, uint8_t family)
+{
+	batch->family = family;
 }
 
 static void
@@ -136,7 +146,7 @@ batch_put(struct batch *batch, uint16_t type, uint16_t flags)
 	}
 	batch->open =
 	    nftnl_nlmsg_build_hdr((char *)batch->nft->buf + batch->used, type,
-		NFPROTO_INET, flags, batch->nft->seq++);
+		batch->family, flags, batch->nft->seq++);
 	batch->seq_last = batch->open->nlmsg_seq;
 	batch->count++;
 	return batch->open;
@@ -232,10 +242,10 @@ batch_commit(struct batch *batch)
 }
 
 struct nlmsghdr *
-nft_request(struct nft *nft, uint16_t type, uint16_t flags)
+nft_request(struct nft *nft, uint8_t family, uint16_t type, uint16_t flags)
 {
-	return nftnl_nlmsg_build_hdr((char *)nft->buf, type, NFPROTO_INET,
-	    flags, nft->seq++);
+	return nftnl_nlmsg_build_hdr((char *)nft->buf, type, family, flags,
+	    nft->seq++);
 }
 
 struct answer {
@@ -316,7 +326,8 @@ read_generation(const struct nlmsghdr *header, void *data)
 int
 nft_generation(struct nft *nft, uint32_t *ret)
 {
-	struct nlmsghdr *request = nft_request(nft, NFT_MSG_GETGEN, 0);
+	struct nlmsghdr *request =
+	    nft_request(nft, NFPROTO_UNSPEC, NFT_MSG_GETGEN, 0);
 	uint32_t generation = 0;
 	int error = nft_ask(nft, request, read_generation, &generation);
 

@@ -35,6 +35,7 @@ struct nft {
 
 struct batch {
 	struct nft *nft;
+	uint8_t family; /* of the messages that are put from here on */
 	size_t used;
 	uint32_t seq_first, seq_last;
 	struct nlmsghdr *open; /* the message that is being filled */
@@ -50,7 +51,10 @@ void batch_begin(struct batch *, struct nft *);
 /* As batch_begin; the kernel refuses the batch with ERESTART when anybody
  * changed any ruleset since this generation. */
 void batch_begin_at(struct batch *, struct nft *, uint32_t generation);
-/* A message of NFT_MSG_type for the inet family, closed by the next call;
+/* From here on, messages are about the table of this family; a batch begins
+ * with NFPROTO_INET. */
+void batch_family(struct batch *, uint8_t family);
+/* A message of NFT_MSG_type for the batch's family, closed by the next call;
  * the caller adds attributes to what is returned. Always usable; when the
  * batch is full, what is put there is lost and the commit fails. */
 struct nlmsghdr *batch_put(struct batch *, uint16_t type, uint16_t flags);
@@ -65,7 +69,8 @@ int batch_commit(struct batch *);
 typedef int (*nft_message)(const struct nlmsghdr *, void *);
 /* Sends a request (attributes already there, built by nft_request) and reads
  * all of its answer. 0 or negative errno. */
-struct nlmsghdr *nft_request(struct nft *, uint16_t type, uint16_t flags);
+struct nlmsghdr *nft_request(struct nft *, uint8_t family, uint16_t type,
+    uint16_t flags);
 int nft_ask(struct nft *, struct nlmsghdr *, nft_message, void *data);
 /* The attributes of a message. (libmnl's own macro mixes widths.) */
 #define nft_for_each(attr, header)                                        \

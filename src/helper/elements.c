@@ -24,6 +24,8 @@
 #define LIST_MAX         512 /* a nest of attributes ends at 64 KiB */
 #define ELEMENT_SIZE_MAX 160 /* of one in a message */
 #define INTERFACE_KEY    16
+#define MAC_SIZE         6
+#define MAC_PADDED       8
 
 static_assert(LIST_MAX * 128 <= 65536, "a list must fit into one attribute");
 
@@ -102,6 +104,57 @@ element_uid(uint32_t uid)
 
 	append(&element, &uid, sizeof(uid), sizeof(uid));
 	return element;
+}
+
+static void
+append_name(struct element *element, const char *name)
+{
+	size_t len = strlen(name);
+
+	REQUIRE(len < INTERFACE_KEY);
+	append(element, name, len, INTERFACE_KEY);
+}
+
+struct element
+element_port(const char *name)
+{
+	struct element element = { .timeout_ms = 0 };
+
+	append_name(&element, name);
+	return element;
+}
+
+struct element
+element_port_mac(const char *name, const uint8_t mac[6])
+{
+	struct element element = element_port(name);
+
+	append(&element, mac, MAC_SIZE, MAC_PADDED);
+	return element;
+}
+
+struct element
+element_port_target(const char *name, const struct addr *target)
+{
+	struct element element = element_port(name);
+
+	append_addr(&element, target);
+	return element;
+}
+
+struct element
+element_mac(const uint8_t mac[6])
+{
+	struct element element = { .timeout_ms = 0 };
+
+	append(&element, mac, MAC_SIZE, MAC_SIZE);
+	return element;
+}
+
+uint8_t
+member_family(const struct member *member)
+{
+	return member->twin ? NFPROTO_BRIDGE : NFPROTO_INET;
 }
 
 /*
@@ -312,11 +365,12 @@ read_list(const struct nlmsghdr *header, void *data)
 }
 
 int
-elements_walk(struct nft *nft, const char *set, element_seen seen, void *data)
+elements_walk(struct nft *nft, uint8_t family, const char *set,
+    element_seen seen, void *data)
 {
 	struct walk walk = { seen, data };
 	struct nlmsghdr *request =
-	    nft_request(nft, NFT_MSG_GETSETELEM, NLM_F_DUMP);
+	    nft_request(nft, family, NFT_MSG_GETSETELEM, NLM_F_DUMP);
 
 	mnl_attr_put_strz(request, NFTA_SET_ELEM_LIST_TABLE, nft->table);
 	mnl_attr_put_strz(request, NFTA_SET_ELEM_LIST_SET, set);

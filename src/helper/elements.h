@@ -30,10 +30,11 @@ struct element {
 	uint64_t packets; /* read: of its counter */
 };
 
-/* An element that belongs into a set. */
+/* An element that belongs into a set, of the gateway or of its twin. */
 struct member {
 	const char *set;
 	struct element element;
+	bool twin;
 };
 
 struct element element_pin(const struct addr *source, const struct addr *addr,
@@ -42,14 +43,19 @@ struct element element_home(uint32_t ifindex, const struct addr *source);
 struct element element_endpoint(const struct addr *, struct service);
 struct element element_source(const struct addr *);
 struct element element_uid(uint32_t uid);
+/* Of the twin: what hangs on the name of a port. */
+struct element element_port(const char *name);
+struct element element_port_mac(const char *name, const uint8_t mac[6]);
+struct element element_port_target(const char *name, const struct addr *);
+struct element element_mac(const uint8_t mac[6]);
 /* The begin and the end of what a name, or one with a star, covers. */
 void element_interface(const char *name, struct element ret[2]);
 /* "pins4" or "pins6" and so on, by family. */
 const char *element_set(const char *for4, const char *for6,
     const struct addr *);
 
-/* Each puts every element into one set, in one list message if it can. They
- * fail at the commit when the batch is full. */
+/* Each puts every element into one set of the batch's family, in one list
+ * message if it can. They fail at the commit when the batch is full. */
 void elements_add(struct batch *, const char *set, const struct element *,
     size_t count);
 void elements_delete(struct batch *, const char *set, const struct element *,
@@ -60,10 +66,14 @@ void elements_renew(struct batch *, const char *set, const struct element *,
 void elements_drop(struct batch *, const char *set, const struct element *,
     size_t count);
 
-/* Every element of a set; what the callback returns ends the walk when it
- * is negative. */
+/* The family of the table that a member is of. */
+uint8_t member_family(const struct member *);
+
+/* Every element of a set of a family's table; what the callback returns ends
+ * the walk when it is negative. */
 typedef int (*element_seen)(const struct element *, void *);
-int elements_walk(struct nft *, const char *set, element_seen, void *data);
+int elements_walk(struct nft *, uint8_t family, const char *set, element_seen,
+    void *data);
 /* The parts of a pin's key. False: no key of a pin. */
 bool element_read_pin(const struct element *, struct addr *ret_source,
     struct addr *ret_addr, struct service *ret_service);

@@ -17,6 +17,7 @@
 #include <libnftnl/expr.h>
 #include <libnftnl/rule.h>
 #include <libnftnl/set.h>
+#include <linux/if_ether.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 
@@ -97,7 +98,9 @@ about_family(struct expression *x, uint8_t family)
 
 	if (family == 0 || x->family == family)
 		return;
-	REQUIRE(x->family == 0);
+	/* A rule of the twin has named its ether type. */
+	REQUIRE(x->family == 0 && family != FAMILY_ARP &&
+	    x->batch->family == NFPROTO_INET);
 	x->family = family;
 	meta(x, NFT_META_NFPROTO, NFT_REG_1);
 	compare(x, NFT_CMP_EQ, &number, sizeof(number));
@@ -223,7 +226,7 @@ describe_constants(struct nftnl_set *set, const struct expression *x,
 	nftnl_set_set_str(set, NFTNL_SET_TABLE, x->params->table);
 	nftnl_set_set_str(set, NFTNL_SET_NAME, "__set%d");
 	nftnl_set_set_u32(set, NFTNL_SET_ID, *x->set_id);
-	nftnl_set_set_u32(set, NFTNL_SET_FAMILY, NFPROTO_INET);
+	nftnl_set_set_u32(set, NFTNL_SET_FAMILY, x->batch->family);
 	nftnl_set_set_u32(set, NFTNL_SET_FLAGS,
 	    NFT_SET_ANONYMOUS | NFT_SET_CONSTANT);
 	nftnl_set_set_u32(set, NFTNL_SET_KEY_TYPE, form->type);
@@ -264,6 +267,17 @@ one_of(struct expression *x, const struct step *step)
 		nftnl_set_free(set);
 }
 
+static uint8_t
+family_of(uint32_t ether_type)
+{
+	if (ether_type == ETH_P_IP)
+		return 4;
+	if (ether_type == ETH_P_IPV6)
+		return 6;
+	REQUIRE(ether_type == ETH_P_ARP);
+	return FAMILY_ARP;
+}
+
 /* Values are small numbers; fields of more than two octets are compared
  * with zero only. */
 static void
@@ -278,6 +292,8 @@ is(struct expression *x, const struct step *step)
 	value[size == 2 ? 1 : 0] = (uint8_t)step->value;
 	load(x, step);
 	compare(x, NFT_CMP_EQ, value, size);
+	if (step->fields[0] == FIELD_ETHER_TYPE)
+		x->family = family_of(step->value);
 }
 
 static void
@@ -290,6 +306,23 @@ link_local(struct expression *x)
 	static const uint8_t prefix[16] = { 0xfe, 0x80 };
 
 	load(x, &source);
+	mask(x, bits, sizeof(bits));
+	compare(x, NFT_CMP_EQ, prefix, sizeof(prefix));
+}
+
+static void
+target_link_local(struct expression *x)
+{
+	static const struct field_form target = {
+		.base = NFT_PAYLOAD_TRANSPORT_HEADER,
+		.offset = 8,
+		.size = 2,
+	};
+	static const uint8_t bits[2] = { 0xff, 0xc0 };
+	static const uint8_t prefix[2] = { 0xfe, 0x80 };
+
+	about_protocol(x, IPPROTO_ICMPV6);
+	payload(x, &target, NFT_REG_1);
 	mask(x, bits, sizeof(bits));
 	compare(x, NFT_CMP_EQ, prefix, sizeof(prefix));
 }
@@ -449,6 +482,9 @@ express_step(struct expression *x, const struct step *step)
 	case STEP_LINK_LOCAL:
 		link_local(x);
 		return;
+	case STEP_TARGET_LINK_LOCAL:
+		target_link_local(x);
+		return;
 	case STEP_CT:
 	case STEP_CT_NOT:
 		ct_state(x, step);
@@ -506,7 +542,7 @@ express_rule(struct batch *batch, const struct gateway_params *params,
 		return -ENOMEM;
 	nftnl_rule_set_str(x.rule, NFTNL_RULE_TABLE, params->table);
 	nftnl_rule_set_str(x.rule, NFTNL_RULE_CHAIN, chain);
-	nftnl_rule_set_u32(x.rule, NFTNL_RULE_FAMILY, NFPROTO_INET);
+	nftnl_rule_set_u32(x.rule, NFTNL_RULE_FAMILY, batch->family);
 	for (size_t i = 0; i < GATEWAY_STEPS_MAX; i++)
 		express_step(&x, &form->steps[i]);
 	if (!x.failed)

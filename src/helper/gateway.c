@@ -8,13 +8,19 @@
 
 #include "src/helper/gateway.h"
 
+#include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 
 #include <stdio.h>
 
 #include "lib/require.h"
 #include "lib/text/edge_text.h"
+#include "src/helper/spelling.h"
+#include "src/helper/twin.h"
 
+#define LINK(at, bytes, number)                                         \
+	.payload = true, .base = NFT_PAYLOAD_LL_HEADER, .offset = (at), \
+	.size = (bytes), .type = (number)
 #define META(key, bytes, number) \
 	.base = NFT_META_##key, .size = (bytes), .type = (number)
 #define NETWORK(at, bytes, number)                                           \
@@ -29,6 +35,17 @@ const struct field_form gateway_fields[FIELD_COUNT] = {
 	[FIELD_IIFNAME] = { "iifname", META(IIFNAME, 16, 41) },
 	[FIELD_OIFNAME] = { "oifname", META(OIFNAME, 16, 41) },
 	[FIELD_IIF] = { "iif", META(IIF, 4, 20), .big_endian = true },
+	[FIELD_OIF] = { "oif", META(OIF, 4, 20), .big_endian = true },
+	[FIELD_ETHER_SADDR] = { "ether saddr", LINK(6, 6, 9) },
+	[FIELD_ETHER_TYPE] = { "ether type", LINK(12, 2, 10) },
+	[FIELD_ARP_HTYPE] = { "arp htype", NETWORK(0, 2, 4),
+	    .family = FAMILY_ARP },
+	[FIELD_ARP_PTYPE] = { "arp ptype", NETWORK(2, 2, 10),
+	    .family = FAMILY_ARP },
+	[FIELD_ARP_SADDR] = { "arp saddr ip", NETWORK(14, 4, 7),
+	    .family = FAMILY_ARP },
+	[FIELD_ARP_DADDR] = { "arp daddr ip", NETWORK(24, 4, 7),
+	    .family = FAMILY_ARP },
 	[FIELD_SKUID] = { "meta skuid", META(SKUID, 4, 24) },
 	[FIELD_PKTTYPE] = { "meta pkttype", META(PKTTYPE, 1, 31) },
 	[FIELD_L4PROTO] = { "meta l4proto", META(L4PROTO, 1, 12) },
@@ -46,85 +63,9 @@ const struct field_form gateway_fields[FIELD_COUNT] = {
 	    .protocol = 1 },
 	[FIELD_ICMPV6_TYPE] = { "icmpv6 type", TRANSPORT(0, 1, 29), .family = 6,
 	    .protocol = 58 },
+	[FIELD_ND_TARGET] = { "@th,64,128", TRANSPORT(8, 16, 4), .family = 6,
+	    .protocol = 58 },
 };
-
-/* How rules are spelt below. */
-#define IIFNAME   FIELD_IIFNAME
-#define OIFNAME   FIELD_OIFNAME
-#define IIF       FIELD_IIF
-#define SKUID     FIELD_SKUID
-#define L4PROTO   FIELD_L4PROTO
-#define IP_SADDR  FIELD_IP_SADDR
-#define IP_DADDR  FIELD_IP_DADDR
-#define IP6_SADDR FIELD_IP6_SADDR
-#define IP6_DADDR FIELD_IP6_DADDR
-#define SPORT     FIELD_TH_SPORT
-#define DPORT     FIELD_TH_DPORT
-
-#define IN(set, ...)                                                      \
-	{                                                                 \
-		.kind = STEP_IN, .name = (set), .fields = { __VA_ARGS__ } \
-	}
-#define NOT_IN(set, ...)                                                      \
-	{                                                                     \
-		.kind = STEP_NOT_IN, .name = (set), .fields = { __VA_ARGS__ } \
-	}
-#define IS(field, number)                                                 \
-	{                                                                 \
-		.kind = STEP_IS, .fields = { (field) }, .value = (number) \
-	}
-#define ONE_OF(field, list)                                 \
-	{                                                   \
-		.kind = STEP_ONE_OF, .fields = { (field) }, \
-		.constants = &(list)                        \
-	}
-#define CT(states)                                 \
-	{                                          \
-		.kind = STEP_CT, .value = (states) \
-	}
-#define CT_NOT(state)                                 \
-	{                                             \
-		.kind = STEP_CT_NOT, .value = (state) \
-	}
-#define NAMED(step, what)                      \
-	{                                      \
-		.kind = (step), .name = (what) \
-	}
-#define COUNT(object) NAMED(STEP_COUNT, object)
-#define LOG(prefix)   NAMED(STEP_LOG, "namewall " prefix)
-#define GOTO(chain)   NAMED(STEP_GOTO, chain)
-#define UPDATE(set, field)                                               \
-	{                                                                \
-		.kind = STEP_UPDATE, .name = (set), .fields = {(field) } \
-	}
-#define RATE(set, field)                                               \
-	{                                                              \
-		.kind = STEP_RATE, .name = (set), .fields = {(field) } \
-	}
-#define EXCESS(set, field, rate)                                           \
-	{                                                                  \
-		.kind = STEP_EXCESS, .name = (set), .fields = { (field) }, \
-		.value = (rate)                                            \
-	}
-#define CEILING(set, field)                                               \
-	{                                                                 \
-		.kind = STEP_CEILING, .name = (set), .fields = {(field) } \
-	}
-#define PLAIN(step)            \
-	{                      \
-		.kind = (step) \
-	}
-#define ACCEPT      PLAIN(STEP_ACCEPT)
-#define DROP        PLAIN(STEP_DROP)
-#define LINK_LOCAL  PLAIN(STEP_LINK_LOCAL)
-#define UNSPECIFIED IS(FIELD_IP6_SADDR, 0)
-#define ON_LINK     IS(FIELD_IP6_HOPLIMIT, 255)
-#define RULE(...)                   \
-	{                           \
-		{                   \
-			__VA_ARGS__ \
-		}                   \
-	}
 
 static const struct constants groupcast = { "{ broadcast, multicast }",
 	{ 1, 2 }, 2 };
@@ -153,13 +94,18 @@ static const struct constants errors6 = {
  * the listener, connection tracking, and the neighbour table, where each
  * invented sender is an entry. Far more than anybody needs.
  */
-#define ASKS_RATE       5000
-#define FLOWS_RATE      0 /* of the ceiling, see gateway_excess() */
-#define NEIGHBOURS_RATE 10
+#define ASKS_RATE  5000
+#define FLOWS_RATE 0 /* of the ceiling, see gateway_excess() */
 
-/* By name, so that it holds before any sandbox is bound. */
+/*
+ * By name, so that it holds before any sandbox is bound. What a port of a
+ * bridge sends arrives by the bridge, or by whatever is stacked on that, so
+ * those sandboxes go by their addresses; the twin makes these true.
+ */
 static const struct rule_form edge_in[] = {
 	RULE(IN("edge", IIFNAME), GOTO("judge")),
+	RULE(IN("owned4", IP_SADDR), GOTO("judge")),
+	RULE(IN("owned6", IP6_SADDR), GOTO("judge")),
 };
 
 /*
@@ -261,7 +207,15 @@ static const struct rule_form edge_out[] = {
 	    GOTO("refuse")),
 	RULE(IN("edge", IIFNAME), IN("listen6", IP6_DADDR, L4PROTO, DPORT),
 	    GOTO("refuse")),
+	RULE(IN("owned6", IP6_SADDR), ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
+	    GOTO("refuse")),
+	RULE(IN("owned4", IP_SADDR), IN("listen4", IP_DADDR, L4PROTO, DPORT),
+	    GOTO("refuse")),
+	RULE(IN("owned6", IP6_SADDR), IN("listen6", IP6_DADDR, L4PROTO, DPORT),
+	    GOTO("refuse")),
 	RULE(IN("edge", OIFNAME), GOTO("toward")),
+	RULE(IN("owned4", IP_DADDR), GOTO("toward")),
+	RULE(IN("owned6", IP6_DADDR), GOTO("toward")),
 };
 
 /*
@@ -275,6 +229,8 @@ static const struct rule_form toward[] = {
 	RULE(CT(CT_RELATED), ONE_OF(FIELD_ICMP_TYPE, errors4), ACCEPT),
 	RULE(CT(CT_RELATED), ONE_OF(FIELD_ICMPV6_TYPE, errors6), ACCEPT),
 	RULE(IN("edge", IIFNAME), GOTO("refuse")),
+	RULE(IN("owned4", IP_SADDR), GOTO("refuse")),
+	RULE(IN("owned6", IP6_SADDR), GOTO("refuse")),
 	RULE(COUNT("inbound"), DROP),
 };
 
@@ -293,6 +249,10 @@ static const struct rule_form resolver[] = {
 	RULE(IN("edge", OIFNAME), IN("listen4", IP_SADDR, L4PROTO, SPORT),
 	    ACCEPT),
 	RULE(IN("edge", OIFNAME), IN("listen6", IP6_SADDR, L4PROTO, SPORT),
+	    ACCEPT),
+	RULE(IN("owned4", IP_DADDR), IN("listen4", IP_SADDR, L4PROTO, SPORT),
+	    ACCEPT),
+	RULE(IN("owned6", IP6_DADDR), IN("listen6", IP6_SADDR, L4PROTO, SPORT),
 	    ACCEPT),
 	RULE(IN("upstream4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(IN("upstream6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
@@ -329,16 +289,14 @@ static const struct rule_form refuse[] = {
 static const struct rule_form masq[] = {
 	RULE(IN("edge", IIFNAME), NOT_IN("edge", OIFNAME),
 	    PLAIN(STEP_MASQUERADE)),
+	RULE(IN("owned4", IP_SADDR), NOT_IN("edge", OIFNAME),
+	    PLAIN(STEP_MASQUERADE)),
+	RULE(IN("owned6", IP6_SADDR), NOT_IN("edge", OIFNAME),
+	    PLAIN(STEP_MASQUERADE)),
 };
 
-#define CHAIN(array) \
-	.name = #array, .rules = array, .rule_count = ARRAY_LEN(array)
-#define BASE(array, at, order)                                             \
-	.name = #array, .hook = (at), .priority = (order), .rules = array, \
-	.rule_count = ARRAY_LEN(array)
-
 static const struct chain_form chains[] = {
-	{ BASE(edge_in, HOOK_PREROUTING, -150) },
+	{ BASE(edge_in, HOOK_PREROUTING, -150), .set_priority = true },
 	{ CHAIN(judge) },
 	{ CHAIN(known4) },
 	{ CHAIN(known6) },
@@ -390,6 +348,8 @@ static const struct set_form sets[] = {
 	    .fields = { IIF, IP6_SADDR },
 	    .interval = true,
 	    .configured = true },
+	{ .name = "owned4", ADDR4, .configured = true },
+	{ .name = "owned6", ADDR6, .configured = true },
 	{ .name = "listen4", END4, .configured = true },
 	{ .name = "listen6", END6, .configured = true },
 	{ .name = "pins4", PIN4, .timeout_ms = HOUR_MS, .size = SIZE_PINS },
@@ -474,25 +434,27 @@ static const char *const counters[] = {
 	GATEWAY_SCHEMA,
 };
 
-const char *const *
-gateway_counters(size_t *ret_count)
+void
+gateway_tables(bool masquerading, struct table_form ret[GATEWAY_TABLES])
 {
-	*ret_count = ARRAY_LEN(counters);
-	return counters;
+	ret[0] = (struct table_form){
+		.family = NFPROTO_INET,
+		.text = "inet",
+		.counters = counters,
+		.counter_count = ARRAY_LEN(counters),
+		.sets = sets,
+		.set_count = ARRAY_LEN(sets),
+		.chains = chains,
+		.chain_count = ARRAY_LEN(chains) - (masquerading ? 0 : 1),
+	};
+	ret[1] = twin_table();
 }
 
-const struct set_form *
-gateway_sets(size_t *ret_count)
+int32_t
+gateway_priority(const struct gateway_params *params,
+    const struct chain_form *chain)
 {
-	*ret_count = ARRAY_LEN(sets);
-	return sets;
-}
-
-const struct chain_form *
-gateway_chains(bool masquerading, size_t *ret_count)
-{
-	*ret_count = ARRAY_LEN(chains) - (masquerading ? 0 : 1);
-	return chains;
+	return chain->set_priority ? params->priority : chain->priority;
 }
 
 uint32_t

@@ -15,8 +15,12 @@
 #include <stdint.h>
 
 /* Counts up when chains, rules or sets change: a named object carries it. */
-#define GATEWAY_SCHEMA_NUMBER 2
-#define GATEWAY_SCHEMA        "schema_2"
+#define GATEWAY_SCHEMA_NUMBER 3
+#define GATEWAY_SCHEMA        "schema_3"
+
+/* Neighbour messages a second from invented link-local senders, each of which
+ * is an entry of the neighbour table. Far more than anybody needs. */
+#define NEIGHBOURS_RATE 10
 
 #define GATEWAY_FIELDS_MAX 4
 #define GATEWAY_STEPS_MAX  7
@@ -27,6 +31,13 @@ enum field {
 	FIELD_IIFNAME,
 	FIELD_OIFNAME,
 	FIELD_IIF,
+	FIELD_OIF,
+	FIELD_ETHER_SADDR,
+	FIELD_ETHER_TYPE,
+	FIELD_ARP_HTYPE,
+	FIELD_ARP_PTYPE,
+	FIELD_ARP_SADDR,
+	FIELD_ARP_DADDR,
 	FIELD_SKUID,
 	FIELD_PKTTYPE,
 	FIELD_L4PROTO,
@@ -40,8 +51,12 @@ enum field {
 	FIELD_UDP_DPORT,
 	FIELD_ICMP_TYPE,
 	FIELD_ICMPV6_TYPE,
+	FIELD_ND_TARGET, /* the address that a neighbour message is about */
 	FIELD_COUNT
 };
+
+/* What a rule is about, beside 4 and 6. */
+#define FAMILY_ARP 1
 
 struct field_form {
 	const char *text;
@@ -49,7 +64,7 @@ struct field_form {
 	bool payload; /* else a meta key */
 	uint32_t base; /* payload base, or the meta key */
 	uint32_t offset;
-	uint8_t family; /* the rule must be about this family: 4, 6 or 0 */
+	uint8_t family; /* the rule must be about this: 4, 6, ARP or 0 */
 	uint8_t protocol; /* and about this protocol, or 0 */
 	bool big_endian; /* of an integer: the kernel keeps it in host order
 			    and the set in network order */
@@ -76,6 +91,7 @@ enum step_kind {
 	STEP_IS, /* one field has this value */
 	STEP_ONE_OF, /* one field has one of these constants */
 	STEP_LINK_LOCAL, /* ip6 saddr fe80::/10 */
+	STEP_TARGET_LINK_LOCAL, /* of a neighbour message */
 	STEP_CT, /* one of these states */
 	STEP_CT_NOT, /* not exactly this state */
 	STEP_TCP_NOT_SYN, /* TCP that is not a lone SYN */
@@ -108,6 +124,7 @@ struct rule_form {
 enum chain_hook {
 	HOOK_NONE,
 	HOOK_PREROUTING,
+	HOOK_INPUT,
 	HOOK_FORWARD,
 	HOOK_OUTPUT,
 	HOOK_POSTROUTING_NAT
@@ -116,7 +133,8 @@ enum chain_hook {
 struct chain_form {
 	const char *name;
 	enum chain_hook hook;
-	int32_t priority; /* of the first chain: the setting replaces it */
+	int32_t priority;
+	bool set_priority; /* the setting replaces it */
 	const struct rule_form *rules;
 	size_t rule_count;
 };
@@ -137,7 +155,22 @@ struct set_form {
 	enum set_size size;
 	/* Filled from the configuration alone, brought to it at each start. */
 	bool configured;
+	bool raw; /* the type is that of an expression, not one with a name */
 };
+
+struct table_form {
+	uint8_t family; /* NFPROTO_ */
+	const char *text; /* as nft calls it */
+	const char *const *counters;
+	size_t counter_count;
+	const struct set_form *sets;
+	size_t set_count;
+	const struct chain_form *chains;
+	size_t chain_count;
+};
+
+/* The gateway, and its twin for what passes bridges; both by one name. */
+#define GATEWAY_TABLES 2
 
 /* What the settings decide. */
 struct gateway_params {
@@ -152,10 +185,10 @@ struct gateway_params {
 
 extern const struct field_form gateway_fields[FIELD_COUNT];
 
-const char *const *gateway_counters(size_t *ret_count);
-const struct set_form *gateway_sets(size_t *ret_count);
-/* The chain for masquerading is the last; it is left out without it. */
-const struct chain_form *gateway_chains(bool masquerade, size_t *ret_count);
+/* The chain for masquerading is left out without it. */
+void gateway_tables(bool masquerade, struct table_form ret[GATEWAY_TABLES]);
+int32_t gateway_priority(const struct gateway_params *,
+    const struct chain_form *);
 struct edge_config; /* lib/text/edge_text.h */
 void gateway_params_of(struct gateway_params *ret, const struct edge_config *);
 uint32_t gateway_set_size(const struct gateway_params *, enum set_size);

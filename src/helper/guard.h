@@ -20,9 +20,11 @@
 
 struct guard_sandbox {
 	uint32_t ifindex; /* bound to; 0: to none */
+	uint32_t port; /* of that bridge, by which it comes; 0: no bridge */
 	bool fresh; /* bound anew: nothing older explains anything */
 	bool left; /* a reload has taken away all that it had */
 	uint32_t known_homes; /* pairs that the table had at the start */
+	uint32_t known_ports; /* and its twin, of those at a port */
 	uint64_t tokens; /* thousandths of a pin */
 	uint64_t tokens_ms; /* when they were counted */
 };

@@ -18,6 +18,7 @@
 #include "lib/require.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
+#include "src/helper/ports.h"
 #include "src/helper/reload.h"
 #include "src/helper/sweep.h"
 
@@ -37,7 +38,7 @@ add_member(struct helper *helper, const char *set, struct element element)
 {
 	REQUIRE(helper->member_count < helper->members_max);
 	helper->members[helper->member_count++] =
-	    (struct member){ set, element };
+	    (struct member){ set, element, false };
 }
 
 static void
@@ -89,8 +90,11 @@ add_edge(struct helper *helper)
 		if (is_covered(settings, i))
 			continue;
 		element_interface(settings->edge[i], ends);
-		add_member(helper, "edge", ends[0]);
-		add_member(helper, "edge", ends[1]);
+		for (size_t k = 0; k < ARRAY_LEN(ends); k++) {
+			add_member(helper, "edge", ends[k]);
+			add_member(helper, "ports", ends[k]);
+			helper->members[helper->member_count - 1].twin = true;
+		}
 	}
 }
 
@@ -120,9 +124,9 @@ helper_fill_members(struct helper *helper)
 	    (size_t)settings->forward_count * SETTINGS_RESOLVERS_MAX +
 	    settings->sink_count;
 
-	helper->members_max = 1 + settings->edge_count * 2u +
+	helper->members_max = 1 + settings->edge_count * 4u +
 	    endpoints * UDP_AND_TCP +
-	    (size_t)helper->guard.numbers_max * EDGE_SOURCES_MAX;
+	    (size_t)helper->guard.numbers_max * HOME_MEMBERS_MAX;
 	helper->member_count = 0;
 	helper->members = calloc(helper->members_max, sizeof(*helper->members));
 	if (helper->members == NULL)
@@ -225,15 +229,15 @@ fail_install(struct helper *helper, int error)
 	const char *table = helper->nft.table;
 
 	if (error == -EBUSY || error == -EPERM)
-		log_error("table inet %s belongs to another process that is "
+		log_error("table %s belongs to another process that is "
 			  "running: stop the other namewalld first",
 		    table);
 	else if (error == -ENOENT || error == -EOPNOTSUPP)
-		log_error("table inet %s: this kernel lacks a part of "
+		log_error("table %s: this kernel lacks a part of "
 			  "nf_tables that the ruleset needs (part %u: %s)",
 		    table, helper->nft.refused_at, strerror(-error));
 	else
-		log_error("table inet %s: %s", table, batch_error_text(error));
+		log_error("table %s: %s", table, batch_error_text(error));
 	return EXIT_ENVIRONMENT;
 }
 
@@ -260,7 +264,7 @@ helper_install(struct helper *helper)
 	error = refusals_begin(helper);
 	if (error != 0)
 		return fail("counts of refused packets", error);
-	log_info("table inet %s %s%s, %u earlier flows cut", helper->nft.table,
+	log_info("table %s %s%s, %u earlier flows cut", helper->nft.table,
 	    outcome == RULESET_BORN ? "installed" : "taken over, pins kept",
 	    helper->ruleset.owned ? "" : " (this kernel cannot own tables)",
 	    cut.count);

@@ -7,10 +7,14 @@
 #include "src/helper/homes.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <linux/netfilter.h>
 
 #include "lib/require.h"
 #include "src/helper/log.h"
+#include "src/helper/ports.h"
 #include "src/helper/revoking.h"
 #include "src/helper/sweep.h"
 
@@ -39,18 +43,23 @@ is_edge(const struct settings *settings, const char *name)
 	return false;
 }
 
+/* The interface by which packets arrive and, where that is a bridge, the port
+ * of it. */
+struct home {
+	uint32_t index, port;
+};
+
 /* Why an interface cannot be of the edge; NULL: it can. */
 static const char *
 refusal(const struct link *link)
 {
 	if (link->bridge)
-		return "is a bridge, which is not in this version yet; give "
-		       "each sandbox an interface of its own that this host "
-		       "routes";
-	if (link->port)
-		return "is a port of a bridge, which is not in this version "
-		       "yet; take it out of the bridge and let this host "
-		       "route";
+		return "is a bridge, and who sent a packet is not known "
+		       "there; name those ports of it that lead to sandboxes";
+	if (link->foreign_port)
+		return "is a port of Open vSwitch, whose frames no table of "
+		       "this kernel sees; let this host route, or use a "
+		       "bridge of the kernel";
 	return NULL;
 }
 
@@ -96,19 +105,23 @@ by_route(struct helper *helper, const struct edge_sandbox *sandbox)
 	return found;
 }
 
-/* The index that a sandbox should be bound to, or 0. */
-static uint32_t
+/* What a sandbox should be bound to; indexes of 0: nothing. */
+static struct home
 home_of(struct helper *helper, const struct edge_sandbox *sandbox)
 {
 	const struct link *link;
 
 	if (!edge_sandbox_exists(sandbox))
-		return 0;
+		return (struct home){ 0, 0 };
 	link = sandbox->interface[0] != '\0'
 	    ? links_named(&helper->links, sandbox->interface)
 	    : by_route(helper, sandbox);
 
-	return link != NULL && refusal(link) == NULL ? link->index : 0;
+	if (link == NULL || refusal(link) != NULL)
+		return (struct home){ 0, 0 };
+	if (link->port)
+		return (struct home){ link->master, link->index };
+	return (struct home){ link->index, 0 };
 }
 
 /* A pair that the table has, if it is a source's and its present interface:
@@ -171,19 +184,70 @@ warn_missing(struct helper *helper)
 	}
 }
 
+static int
+see_port(const struct element *element, void *data)
+{
+	struct guard *guard = data;
+	struct addr addr;
+	uint32_t index, sandbox;
+
+	if (!element_read_home(element, &index, &addr))
+		return 0;
+	sandbox = guard_whose(guard, &addr);
+	if (sandbox != 0 && guard->sandboxes[sandbox].port == index)
+		guard->sandboxes[sandbox].known_ports++;
+	return 0;
+}
+
+static bool
+walk_homes(struct helper *helper, uint8_t family, element_seen seen)
+{
+	return elements_walk(&helper->nft, family, "home4", seen,
+		   &helper->guard) == 0 &&
+	    elements_walk(&helper->nft, family, "home6", seen,
+		&helper->guard) == 0;
+}
+
+static bool
+is_known(const struct guard *guard, uint32_t number)
+{
+	const struct guard_sandbox *s = &guard->sandboxes[number];
+	uint32_t count = guard_sandbox(guard, number)->source_count;
+
+	return s->known_homes >= count &&
+	    (s->port == 0 || s->known_ports >= count);
+}
+
 /* Without a table, or where it cannot be read, everybody is bound anew. */
 static void
 find_known(struct helper *helper)
 {
 	struct guard *guard = &helper->guard;
-	bool read =
-	    elements_walk(&helper->nft, "home4", see_home, guard) == 0 &&
-	    elements_walk(&helper->nft, "home6", see_home, guard) == 0;
+	bool read = walk_homes(helper, NFPROTO_INET, see_home) &&
+	    walk_homes(helper, NFPROTO_BRIDGE, see_port);
 
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++)
-		guard->sandboxes[i].fresh = !read ||
-		    guard->sandboxes[i].known_homes <
-			guard_sandbox(guard, i)->source_count;
+		guard->sandboxes[i].fresh = !read || !is_known(guard, i);
+}
+
+/* What the operator should know of the place where a sandbox is bound. */
+static void
+warn(const struct helper *helper, const struct edge_sandbox *sandbox,
+    struct home home)
+{
+	const struct link *link = links_indexed(&helper->links, home.index);
+
+	if (link == NULL)
+		return;
+	if (sandbox->has_mac && home.port == 0)
+		log_warn("sandbox %s: \"mac\" is not looked at: %s is no port "
+			 "of a bridge",
+		    sandbox->name, sandbox->interface);
+	if (home.port != 0 && link->learns)
+		log_warn("sandbox %s: bridge %s learns from link-local frames, "
+			 "so a neighbour can hold up its replies: ip link set "
+			 "%s type bridge no_linklocal_learn 1",
+		    sandbox->name, link->name, link->name);
 }
 
 void
@@ -195,31 +259,64 @@ homes_find(struct helper *helper)
 	    helper->links.own_overflow);
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
 		const struct edge_sandbox *sandbox = guard_sandbox(guard, i);
+		struct home home = home_of(helper, sandbox);
 
-		guard->sandboxes[i].ifindex = home_of(helper, sandbox);
+		guard->sandboxes[i].ifindex = home.index;
+		guard->sandboxes[i].port = home.port;
+		warn(helper, sandbox, home);
 	}
 	warn_missing(helper);
 	find_known(helper);
 }
 
+/* All that a sandbox has in the tables where it is bound now. */
+static size_t
+members_of(const struct helper *helper, uint32_t number,
+    struct member ret[HOME_MEMBERS_MAX])
+{
+	const struct guard_sandbox *s = &helper->guard.sandboxes[number];
+	const struct edge_sandbox *sandbox =
+	    guard_sandbox(&helper->guard, number);
+	size_t count = 0;
+
+	if (s->ifindex == 0)
+		return 0;
+	for (size_t i = 0; i < sandbox->source_count; i++)
+		ret[count++] = (struct member){
+			.set =
+			    element_set("home4", "home6", &sandbox->sources[i]),
+			.element =
+			    element_home(s->ifindex, &sandbox->sources[i]),
+		};
+	if (s->port != 0)
+		count += ports_members(sandbox, s->port, ret + count);
+	return count;
+}
+
+/* Members of a set side by side go into one message. */
+static int
+compare_sets(const void *a, const void *b)
+{
+	const struct member *left = a, *right = b;
+	int order = (int)left->twin - (int)right->twin;
+
+	return order != 0 ? order : strcmp(left->set, right->set);
+}
+
 void
 homes_members(struct helper *helper)
 {
-	const struct guard *guard = &helper->guard;
+	size_t fixed = helper->fixed_count;
 
-	helper->member_count = helper->fixed_count;
-	for (size_t i = 0; i < guard->source_count; i++) {
-		const struct guard_source *source = &guard->sources[i];
-		uint32_t index = guard->sandboxes[source->sandbox].ifindex;
-
-		if (index == 0)
-			continue;
-		REQUIRE(helper->member_count < helper->members_max);
-		helper->members[helper->member_count++] = (struct member){
-			element_set("home4", "home6", &source->addr),
-			element_home(index, &source->addr),
-		};
+	helper->member_count = fixed;
+	for (uint32_t i = 1; i <= helper->guard.sandbox_count; i++) {
+		REQUIRE(helper->member_count + HOME_MEMBERS_MAX <=
+		    helper->members_max);
+		helper->member_count += members_of(helper, i,
+		    helper->members + helper->member_count);
 	}
+	qsort(helper->members + fixed, helper->member_count - fixed,
+	    sizeof(*helper->members), compare_sets);
 }
 
 static void
@@ -243,27 +340,70 @@ homes_tell(struct helper *helper)
 			tell(helper, i);
 }
 
-/* Adds or deletes the pairs of a sandbox and its present interface. */
+/* Whether a member must stay though this sandbox goes: another one at its
+ * port has it too. */
+static bool
+is_shared(const struct helper *helper, uint32_t number,
+    const struct member *member)
+{
+	const struct guard *guard = &helper->guard;
+
+	if (strcmp(member->set, PORTS_ANYMAC) != 0)
+		return false;
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++)
+		if (i != number &&
+		    guard->sandboxes[i].port == guard->sandboxes[number].port &&
+		    !guard_sandbox(guard, i)->has_mac)
+			return true;
+	return false;
+}
+
+/* Adds or deletes what a sandbox has where it is bound now. */
 static int
 put_homes(struct helper *helper, uint32_t number, bool in)
 {
-	const struct edge_sandbox *sandbox =
-	    guard_sandbox(&helper->guard, number);
-	uint32_t index = helper->guard.sandboxes[number].ifindex;
+	struct member members[HOME_MEMBERS_MAX];
+	size_t count = members_of(helper, number, members);
 	struct batch batch;
 
 	batch_begin(&batch, &helper->nft);
-	for (size_t i = 0; i < sandbox->source_count; i++) {
-		const struct addr *source = &sandbox->sources[i];
-		const char *set = element_set("home4", "home6", source);
-		struct element element = element_home(index, source);
+	for (size_t i = 0; i < count; i++) {
+		const struct member *member = &members[i];
 
+		batch_family(&batch, member_family(member));
 		if (in)
-			elements_add(&batch, set, &element, 1);
-		else
-			elements_delete(&batch, set, &element, 1);
+			elements_add(&batch, member->set, &member->element, 1);
+		else if (!is_shared(helper, number, member))
+			elements_delete(&batch, member->set, &member->element,
+			    1);
 	}
 	return batch_commit(&batch);
+}
+
+static bool
+has_moved(const struct guard_sandbox *s, struct home home)
+{
+	return home.index != s->ifindex || home.port != s->port;
+}
+
+static void
+report(const struct helper *helper, uint32_t number, unsigned int cut)
+{
+	const struct guard_sandbox *s = &helper->guard.sandboxes[number];
+	const char *name = guard_sandbox(&helper->guard, number)->name;
+	const struct link *link = links_indexed(&helper->links, s->ifindex);
+	const struct link *port = links_indexed(&helper->links, s->port);
+
+	if (link == NULL)
+		log_info("sandbox %s: has no interface now, %u flows cut", name,
+		    cut);
+	else if (port != NULL)
+		log_info("sandbox %s: bound to port %s of bridge %s, %u flows "
+			 "cut",
+		    name, port->name, link->name, cut);
+	else
+		log_info("sandbox %s: bound to interface %s, %u flows cut",
+		    name, link->name, cut);
 }
 
 /* The pair goes first: from then on the address is nobody's and every packet
@@ -280,34 +420,31 @@ leave(struct helper *helper, uint32_t number, struct flows_cut *ret)
 		error = revoking_drop_pins(helper, number);
 	if (error == 0)
 		error = sweep_sandbox(helper, number, ret);
-	s->ifindex = 0;
+	s->ifindex = s->port = 0;
 	s->fresh = true;
 	return error;
 }
 
 static bool
-move(struct helper *helper, uint32_t number, uint32_t index)
+move(struct helper *helper, uint32_t number, struct home home)
 {
 	struct guard_sandbox *s = &helper->guard.sandboxes[number];
-	const char *name = guard_sandbox(&helper->guard, number)->name;
+	const struct edge_sandbox *sandbox =
+	    guard_sandbox(&helper->guard, number);
 	struct flows_cut cut = { 0, 0 };
 	int error = leave(helper, number, &cut);
 
-	s->ifindex = index;
-	if (error == 0 && index != 0)
+	s->ifindex = home.index;
+	s->port = home.port;
+	if (error == 0)
 		error = put_homes(helper, number, true);
 	if (error != 0) {
-		log_error("sandbox %s: could not be bound: %s", name,
+		log_error("sandbox %s: could not be bound: %s", sandbox->name,
 		    batch_error_text(error));
 		helper->suspect = true;
 	}
-	if (index != 0)
-		log_info("sandbox %s: bound to interface %s, %u flows cut",
-		    name, links_indexed(&helper->links, index)->name,
-		    cut.count);
-	else
-		log_info("sandbox %s: has no interface now, %u flows cut", name,
-		    cut.count);
+	report(helper, number, cut.count);
+	warn(helper, sandbox, home);
 	tell(helper, number);
 	return error == 0;
 }
@@ -338,9 +475,10 @@ homes_rebind(struct helper *helper)
 	struct guard *guard = &helper->guard;
 
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
-		uint32_t index = home_of(helper, guard_sandbox(guard, i));
-		if (index != guard->sandboxes[i].ifindex)
-			(void)move(helper, i, index);
+		struct home home = home_of(helper, guard_sandbox(guard, i));
+
+		if (has_moved(&guard->sandboxes[i], home))
+			(void)move(helper, i, home);
 		else if (guard->sandboxes[i].left)
 			tell(helper, i);
 		guard->sandboxes[i].left = false;
@@ -363,11 +501,11 @@ homes_follow(struct helper *helper)
 	    helper->links.own_overflow);
 	(void)homes_refused(helper);
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
-		uint32_t index = home_of(helper, guard_sandbox(guard, i));
+		struct home home = home_of(helper, guard_sandbox(guard, i));
 
-		if (index == guard->sandboxes[i].ifindex)
+		if (!has_moved(&guard->sandboxes[i], home))
 			continue;
-		failed |= !move(helper, i, index);
+		failed |= !move(helper, i, home);
 		moved = true;
 	}
 	if (!moved)

@@ -4,8 +4,9 @@
  * go.
  *
  * By index: an interface that is made again under its name starts unbound
- * and is bound anew, without anything that was granted before. Bridges and
- * their ports are not bound, since frames pass there beside our hooks.
+ * and is bound anew, without anything that was granted before. What a port
+ * of a bridge sends arrives by the bridge: its sandbox is bound to that, and
+ * to the port in the twin. Bridges themselves are refused.
  */
 #ifndef SRC_HELPER_HOMES_H
 #define SRC_HELPER_HOMES_H

@@ -14,6 +14,7 @@
 
 #include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
+#include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
@@ -138,6 +139,26 @@ is_kind(const struct nlattr *attr, const char *kind)
 		mnl_attr_get_payload_len(attr)) == 0;
 }
 
+/* The kernel's default is to learn; older ones cannot but. */
+static bool
+learns_from_link_local(const struct nlattr *data)
+{
+	const struct nlattr *attr;
+
+	for_each_nested(attr, data)
+	{
+		const struct br_boolopt_multi *options =
+		    mnl_attr_get_payload(attr);
+
+		if (mnl_attr_get_type(attr) == IFLA_BR_MULTI_BOOLOPT &&
+		    mnl_attr_get_payload_len(attr) >= sizeof(*options))
+			return (options->optval &
+				   (1u << BR_BOOLOPT_NO_LL_LEARN)) == 0;
+	}
+	return true;
+}
+
+/* The kind comes before its data. */
 static void
 read_kind(const struct nlattr *info, struct link *link)
 {
@@ -146,14 +167,16 @@ read_kind(const struct nlattr *info, struct link *link)
 	for_each_nested(attr, info)
 	{
 		uint16_t type = mnl_attr_get_type(attr);
-		bool bridging =
-		    (type == IFLA_INFO_KIND || type == IFLA_INFO_SLAVE_KIND) &&
-		    (is_kind(attr, "bridge") || is_kind(attr, "openvswitch"));
 
 		if (type == IFLA_INFO_KIND)
-			link->bridge |= bridging;
-		else
-			link->port |= bridging;
+			link->bridge |= is_kind(attr, "bridge") ||
+			    is_kind(attr, "openvswitch");
+		if (type == IFLA_INFO_DATA && link->bridge)
+			link->learns = learns_from_link_local(attr);
+		if (type == IFLA_INFO_SLAVE_KIND) {
+			link->port |= is_kind(attr, "bridge");
+			link->foreign_port |= is_kind(attr, "openvswitch");
+		}
 	}
 }
 
@@ -169,6 +192,8 @@ see_link(const struct nlmsghdr *header, struct links *links)
 		if (mnl_attr_get_type(attr) == IFLA_IFNAME)
 			snprintf(link.name, sizeof(link.name), "%s",
 			    mnl_attr_get_str(attr));
+		if (mnl_attr_get_type(attr) == IFLA_MASTER)
+			link.master = mnl_attr_get_u32(attr);
 		if (mnl_attr_get_type(attr) == IFLA_LINKINFO)
 			read_kind(attr, &link);
 	}

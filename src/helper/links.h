@@ -20,8 +20,11 @@ struct mnl_socket;
 struct link {
 	uint32_t index;
 	char name[LINK_NAME_MAX];
+	uint32_t master; /* of which it is a part, or 0 */
 	bool bridge; /* it is one, and so sees frames of many */
-	bool port; /* of a bridge: frames pass beside our hooks */
+	bool learns; /* such a bridge, from link-local frames too */
+	bool port; /* of a bridge of the kernel, its master */
+	bool foreign_port; /* of a switch whose frames no table sees */
 };
 
 struct links {

@@ -153,15 +153,15 @@ remove_table(const char *table)
 		nft_close(&nft);
 	}
 	if (error == -ENOENT) {
-		log_info("table inet %s: there is none", table);
+		log_info("table %s: there is none", table);
 		return EXIT_SUCCESS;
 	}
 	if (error == -EPERM)
-		log_error("table inet %s: not permitted: be root, and stop "
+		log_error("table %s: not permitted: be root, and stop "
 			  "namewalld first, whose table it is while it runs",
 		    table);
 	else if (error != 0)
-		log_error("table inet %s: %s", table, batch_error_text(error));
+		log_error("table %s: %s", table, batch_error_text(error));
 	return error == 0 ? EXIT_SUCCESS : EXIT_ENVIRONMENT;
 }
 

@@ -111,7 +111,8 @@ is_about(const struct nlmsghdr *header, const char *table)
 	const struct nfgenmsg *extra = mnl_nlmsg_get_payload(header);
 	const struct nlattr *attr;
 
-	if (extra->nfgen_family != NFPROTO_INET)
+	if (extra->nfgen_family != NFPROTO_INET &&
+	    extra->nfgen_family != NFPROTO_BRIDGE)
 		return false;
 	nft_for_each(attr, header)
 	{

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * monitor - who else changes our table.
+ * monitor - who else changes our tables, the gateway and its twin.
  *
  * A socket of its own that hears of every nft transaction but our own: a
  * filter in the kernel drops those by the port of our socket, or our pins
@@ -21,7 +21,7 @@ struct monitor {
 };
 
 struct monitor_report {
-	bool touched; /* something of our table changed */
+	bool touched; /* something of ours changed */
 	bool lost; /* news were lost: look for yourself */
 	uint32_t pid; /* of who did it, 0: not known */
 	char process[32];

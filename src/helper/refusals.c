@@ -14,6 +14,7 @@
 
 #include <arpa/inet.h>
 #include <libmnl/libmnl.h>
+#include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 
@@ -82,7 +83,8 @@ read_counter(const struct nlmsghdr *header, void *data)
 static int
 read_spoofed(struct nft *nft, uint64_t *ret)
 {
-	struct nlmsghdr *request = nft_request(nft, NFT_MSG_GETOBJ, 0);
+	struct nlmsghdr *request =
+	    nft_request(nft, NFPROTO_INET, NFT_MSG_GETOBJ, 0);
 
 	mnl_attr_put_strz(request, NFTA_OBJ_TABLE, nft->table);
 	mnl_attr_put_strz(request, NFTA_OBJ_NAME, "spoofed");
@@ -99,11 +101,11 @@ read_once(struct helper *helper)
 	memset(r->now, 0, r->sandboxes_max * sizeof(*r->now));
 	error = read_spoofed(&helper->nft, &r->now[SPOOFED]);
 	if (error == 0)
-		error =
-		    elements_walk(&helper->nft, "refused4", add_source, helper);
+		error = elements_walk(&helper->nft, NFPROTO_INET, "refused4",
+		    add_source, helper);
 	if (error == 0)
-		error =
-		    elements_walk(&helper->nft, "refused6", add_source, helper);
+		error = elements_walk(&helper->nft, NFPROTO_INET, "refused6",
+		    add_source, helper);
 	return error;
 }
 

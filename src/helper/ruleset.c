@@ -33,15 +33,29 @@
 #define SCHEMAS_MAX   64 /* numbers that a table may bear */
 #define PROBE_TABLE   "namewall_probe"
 
+/* One table: as it should be, and as it is. */
+struct part {
+	struct table_form form;
+	const struct survey *survey;
+	bool keep; /* the table that is there */
+};
+
 /* One installation being put together. */
 struct work {
 	const struct ruleset *ruleset;
-	const struct survey *survey;
 	struct batch batch;
-	bool keep; /* the table that is there */
 	uint32_t set_id;
 	struct sync sync; /* members of configured sets that stay */
+	struct part parts[GATEWAY_TABLES];
+	const struct part *part; /* the one at hand */
 };
+
+static void
+turn_to(struct work *work, size_t i)
+{
+	work->part = &work->parts[i];
+	batch_family(&work->batch, work->part->form.family);
+}
 
 static void
 put_table(struct batch *batch, uint16_t type, const char *name, uint32_t flags)
@@ -97,7 +111,9 @@ key_of(const struct set_form *form, uint32_t *ret_type, uint32_t *ret_len)
 		len += (field->size + 3u) & ~3u;
 	}
 	*ret_type = type;
-	*ret_len = len;
+	*ret_len = form->fields[1] != FIELD_NONE
+	    ? len
+	    : gateway_fields[form->fields[0]].size;
 }
 
 /* Whether the set in the kernel is the one of the table: one of another kind
@@ -122,9 +138,10 @@ static bool
 keeps_set(const struct work *work, const struct set_form *form)
 {
 	const struct survey_set *found =
-	    survey_find_set(work->survey, form->name);
+	    survey_find_set(work->part->survey, form->name);
 
-	return work->keep && found != NULL && is_same_set(work, form, found);
+	return work->part->keep && found != NULL &&
+	    is_same_set(work, form, found);
 }
 
 static void
@@ -142,9 +159,62 @@ describe_concat(struct nftnl_set *set, const struct set_form *form)
 		nftnl_set_set_data(set, NFTNL_SET_DESC_CONCAT, sizes, count);
 }
 
-/* The byte order only serves listings. */
+/* nft's own numbers for the expression that a raw key is. */
+#define EXPR_PAYLOAD   7
+#define EXPR_META      9
+#define EXPR_CONCAT    13
+#define BASE_TRANSPORT 3
+
 static void
-describe_order(struct nftnl_set *set, const struct set_form *form)
+put_typeof_field(struct nftnl_udata_buf *buf, const struct field_form *field)
+{
+	struct nftnl_udata *data;
+
+	nftnl_udata_put_u32(buf, NFTNL_UDATA_SET_TYPEOF_EXPR,
+	    field->payload ? EXPR_PAYLOAD : EXPR_META);
+	data = nftnl_udata_nest_start(buf, NFTNL_UDATA_SET_TYPEOF_DATA);
+	if (field->payload) {
+		const uint32_t parts[] = { 0, 0, BASE_TRANSPORT,
+			field->offset * 8, field->size * 8u };
+
+		for (uint8_t i = 0; i < ARRAY_LEN(parts); i++)
+			nftnl_udata_put_u32(buf, i, parts[i]);
+	} else {
+		nftnl_udata_put_u32(buf, 0, field->base);
+	}
+	nftnl_udata_nest_end(buf, data);
+}
+
+/* A key that is an expression without a name of its own. */
+static void
+put_typeof(struct nftnl_udata_buf *buf, const struct set_form *form)
+{
+	struct nftnl_udata *key =
+	    nftnl_udata_nest_start(buf, NFTNL_UDATA_SET_KEY_TYPEOF);
+
+	if (form->fields[1] == FIELD_NONE) {
+		put_typeof_field(buf, &gateway_fields[form->fields[0]]);
+	} else {
+		struct nftnl_udata *data;
+
+		nftnl_udata_put_u32(buf, NFTNL_UDATA_SET_TYPEOF_EXPR,
+		    EXPR_CONCAT);
+		data = nftnl_udata_nest_start(buf, NFTNL_UDATA_SET_TYPEOF_DATA);
+		for (uint8_t i = 0; i < 2; i++) {
+			struct nftnl_udata *one =
+			    nftnl_udata_nest_start(buf, i);
+
+			put_typeof_field(buf, &gateway_fields[form->fields[i]]);
+			nftnl_udata_nest_end(buf, one);
+		}
+		nftnl_udata_nest_end(buf, data);
+	}
+	nftnl_udata_nest_end(buf, key);
+}
+
+/* Byte order and expression only serve listings. */
+static void
+describe_key(struct nftnl_set *set, const struct set_form *form)
 {
 	enum {
 		ORDER_HOST = 1,
@@ -153,12 +223,14 @@ describe_order(struct nftnl_set *set, const struct set_form *form)
 	const struct field_form *field = &gateway_fields[form->fields[0]];
 	bool host = form->fields[1] == FIELD_NONE && !field->payload &&
 	    !field->big_endian;
-	struct nftnl_udata_buf *buf = nftnl_udata_buf_alloc(64);
+	struct nftnl_udata_buf *buf = nftnl_udata_buf_alloc(256);
 
 	if (buf == NULL)
 		return;
 	nftnl_udata_put_u32(buf, NFTNL_UDATA_SET_KEYBYTEORDER,
 	    host ? ORDER_HOST : ORDER_BIG);
+	if (form->raw)
+		put_typeof(buf, form);
 	nftnl_set_set_data(set, NFTNL_SET_USERDATA, nftnl_udata_buf_data(buf),
 	    nftnl_udata_buf_len(buf));
 	nftnl_udata_buf_free(buf);
@@ -175,7 +247,7 @@ describe_set(struct work *work, struct nftnl_set *set,
 	key_of(form, &type, &len);
 	nftnl_set_set_str(set, NFTNL_SET_TABLE, params->table);
 	nftnl_set_set_str(set, NFTNL_SET_NAME, form->name);
-	nftnl_set_set_u32(set, NFTNL_SET_FAMILY, NFPROTO_INET);
+	nftnl_set_set_u32(set, NFTNL_SET_FAMILY, work->batch.family);
 	nftnl_set_set_u32(set, NFTNL_SET_ID, work->set_id++);
 	nftnl_set_set_u32(set, NFTNL_SET_FLAGS, set_flags(form));
 	nftnl_set_set_u32(set, NFTNL_SET_KEY_TYPE, type);
@@ -185,7 +257,7 @@ describe_set(struct work *work, struct nftnl_set *set,
 	if (form->timeout_ms != 0)
 		nftnl_set_set_u64(set, NFTNL_SET_TIMEOUT, form->timeout_ms);
 	describe_concat(set, form);
-	describe_order(set, form);
+	describe_key(set, form);
 	if (!form->counter)
 		return 0;
 	counter = nftnl_expr_alloc("counter");
@@ -215,13 +287,12 @@ put_set(struct work *work, const struct set_form *form)
 static int
 put_sets(struct work *work)
 {
-	size_t count;
-	const struct set_form *forms = gateway_sets(&count);
+	const struct table_form *form = &work->part->form;
 	int error = 0;
 
-	for (size_t i = 0; i < count && error == 0; i++)
-		if (!keeps_set(work, &forms[i]))
-			error = put_set(work, &forms[i]);
+	for (size_t i = 0; i < form->set_count && error == 0; i++)
+		if (!keeps_set(work, &form->sets[i]))
+			error = put_set(work, &form->sets[i]);
 	return error;
 }
 
@@ -245,11 +316,10 @@ put_counter(struct work *work, uint16_t type, const char *name)
 static void
 put_counters(struct work *work)
 {
-	size_t count;
-	const char *const *names = gateway_counters(&count);
+	const struct table_form *form = &work->part->form;
 
-	for (size_t i = 0; i < count; i++)
-		put_counter(work, NFT_MSG_NEWOBJ, names[i]);
+	for (size_t i = 0; i < form->counter_count; i++)
+		put_counter(work, NFT_MSG_NEWOBJ, form->counters[i]);
 }
 
 /* Added and deleted: right whether the number is there or not. Of a later
@@ -268,6 +338,7 @@ clear_schemas(struct work *work)
 	}
 }
 
+/* The hooks of a bridge have the same numbers. */
 static void
 put_hook(struct nftnl_chain *chain, const struct chain_form *form,
     int32_t priority)
@@ -277,6 +348,7 @@ put_hook(struct nftnl_chain *chain, const struct chain_form *form,
 		const char *type;
 	} hooks[] = {
 		[HOOK_PREROUTING] = { NF_INET_PRE_ROUTING, "filter" },
+		[HOOK_INPUT] = { NF_INET_LOCAL_IN, "filter" },
 		[HOOK_FORWARD] = { NF_INET_FORWARD, "filter" },
 		[HOOK_OUTPUT] = { NF_INET_LOCAL_OUT, "filter" },
 		[HOOK_POSTROUTING_NAT] = { NF_INET_POST_ROUTING, "nat" },
@@ -300,9 +372,7 @@ put_chain(struct work *work, const struct chain_form *form)
 	nftnl_chain_set_str(chain, NFTNL_CHAIN_TABLE, params->table);
 	nftnl_chain_set_str(chain, NFTNL_CHAIN_NAME, form->name);
 	if (form->hook != HOOK_NONE)
-		put_hook(chain, form,
-		    form->hook == HOOK_PREROUTING ? params->priority
-						  : form->priority);
+		put_hook(chain, form, gateway_priority(params, form));
 	nftnl_chain_nlmsg_build_payload(batch_put(&work->batch,
 					    NFT_MSG_NEWCHAIN, NLM_F_CREATE),
 	    chain);
@@ -314,10 +384,9 @@ put_chain(struct work *work, const struct chain_form *form)
 static int
 put_chains(struct work *work)
 {
-	size_t count;
 	const struct gateway_params *params = &work->ruleset->params;
-	const struct chain_form *forms =
-	    gateway_chains(params->masquerade, &count);
+	const struct chain_form *forms = work->part->form.chains;
+	size_t count = work->part->form.chain_count;
 	int error = 0;
 
 	for (size_t i = 0; i < count && error == 0; i++)
@@ -332,12 +401,10 @@ put_chains(struct work *work)
 static bool
 is_our_chain(const struct work *work, const char *name)
 {
-	size_t count;
-	const struct chain_form *forms =
-	    gateway_chains(work->ruleset->params.masquerade, &count);
+	const struct table_form *form = &work->part->form;
 
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(forms[i].name, name) == 0)
+	for (size_t i = 0; i < form->chain_count; i++)
+		if (strcmp(form->chains[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -354,13 +421,12 @@ put_named(struct work *work, uint16_t type, uint16_t attr, const char *name)
 }
 
 static bool
-is_our_set(const char *name)
+is_our_set(const struct work *work, const char *name)
 {
-	size_t count;
-	const struct set_form *forms = gateway_sets(&count);
+	const struct table_form *form = &work->part->form;
 
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(forms[i].name, name) == 0)
+	for (size_t i = 0; i < form->set_count; i++)
+		if (strcmp(form->sets[i].name, name) == 0)
 			return true;
 	return false;
 }
@@ -370,9 +436,9 @@ is_our_set(const char *name)
 static void
 clear_table(struct work *work)
 {
-	size_t count;
-	const struct set_form *forms = gateway_sets(&count);
-	const struct survey *survey = work->survey;
+	const struct set_form *forms = work->part->form.sets;
+	size_t count = work->part->form.set_count;
+	const struct survey *survey = work->part->survey;
 
 	put_named(work, NFT_MSG_DELRULE, 0, NULL);
 	clear_schemas(work);
@@ -381,7 +447,7 @@ clear_table(struct work *work)
 			put_named(work, NFT_MSG_DELCHAIN, NFTA_CHAIN_NAME,
 			    survey->chains[i]);
 	for (unsigned int i = 0; i < survey->set_count; i++)
-		if (!is_our_set(survey->sets[i].name))
+		if (!is_our_set(work, survey->sets[i].name))
 			put_named(work, NFT_MSG_DELSET, NFTA_SET_NAME,
 			    survey->sets[i].name);
 	for (size_t i = 0; i < count; i++)
@@ -394,38 +460,51 @@ clear_table(struct work *work)
 static int
 collect_members(struct work *work)
 {
-	size_t count;
-	const struct set_form *forms = gateway_sets(&count);
+	const struct table_form *form = &work->part->form;
 	int error = 0;
 
-	for (size_t i = 0; i < count && error == 0; i++)
-		if (forms[i].configured && keeps_set(work, &forms[i]))
+	for (size_t i = 0; i < form->set_count && error == 0; i++)
+		if (form->sets[i].configured && keeps_set(work, &form->sets[i]))
 			error = sync_collect(&work->sync, work->ruleset->nft,
-			    forms[i].name);
+			    form->family, form->sets[i].name);
 	return error;
 }
 
+/* The table at hand, up to its sets. */
 static int
-commit_table(struct work *work, const struct member *members, size_t count,
-    uint32_t generation)
+put_base(struct work *work)
 {
 	const struct ruleset *ruleset = work->ruleset;
-	int error;
+	const struct part *part = work->part;
 
-	batch_begin_at(&work->batch, ruleset->nft, generation);
-	if (work->survey->exists && !work->keep)
+	if (part->survey->exists && !part->keep)
 		put_table(&work->batch, NFT_MSG_DELTABLE, ruleset->params.table,
 		    0);
 	put_table(&work->batch, NFT_MSG_NEWTABLE, ruleset->params.table,
 	    ruleset->owned ? TABLE_OWNED : 0);
-	if (work->keep)
+	if (part->keep)
 		clear_table(work);
 	put_counters(work);
-	error = put_sets(work);
+	return put_sets(work);
+}
+
+static int
+commit_tables(struct work *work, const struct member *members, size_t count,
+    uint32_t generation)
+{
+	int error = 0;
+
+	batch_begin_at(&work->batch, work->ruleset->nft, generation);
+	for (size_t i = 0; i < GATEWAY_TABLES && error == 0; i++) {
+		turn_to(work, i);
+		error = put_base(work);
+	}
 	if (error == 0)
 		error = sync_put(&work->sync, &work->batch, members, count);
-	if (error == 0)
+	for (size_t i = 0; i < GATEWAY_TABLES && error == 0; i++) {
+		turn_to(work, i);
 		error = put_chains(work);
+	}
 	if (error == 0)
 		error = batch_commit(&work->batch);
 	return error;
@@ -441,42 +520,64 @@ can_keep(const struct ruleset *ruleset, const struct survey *survey)
 	    (ruleset->owned ? TABLE_PERSIST : 0);
 }
 
+/* Whether the table at hand goes on as it was; pins are what would tell. */
 static bool
-keeps_pins(struct work *work)
+is_adopted(const struct work *work)
 {
-	size_t count;
-	const struct set_form *forms = gateway_sets(&count);
+	const struct table_form *form = &work->part->form;
 
-	for (size_t i = 0; i < count; i++)
-		if (forms[i].size == SIZE_PINS && !keeps_set(work, &forms[i]))
+	if (!work->part->keep)
+		return false;
+	for (size_t i = 0; i < form->set_count; i++)
+		if (form->sets[i].size == SIZE_PINS &&
+		    !keeps_set(work, &form->sets[i]))
 			return false;
 	return true;
+}
+
+/* What is there of each table, and what of it can stay. */
+static int
+take_stock(struct work *work, struct ruleset *ruleset, bool anew,
+    enum ruleset_outcome *ret)
+{
+	struct table_form forms[GATEWAY_TABLES];
+	int error = 0;
+
+	gateway_tables(ruleset->params.masquerade, forms);
+	*ret = RULESET_ADOPTED;
+	for (size_t i = 0; i < GATEWAY_TABLES && error == 0; i++) {
+		struct survey *survey = &ruleset->surveys[i];
+
+		error = survey_take(ruleset->nft, forms[i].family, survey);
+		if (error != 0)
+			return error;
+		if (survey->owner != 0 && survey->owner != ruleset->nft->portid)
+			return -EBUSY;
+		work->parts[i] = (struct part){ forms[i], survey,
+			!anew && can_keep(ruleset, survey) };
+		turn_to(work, i);
+		if (!is_adopted(work))
+			*ret = RULESET_BORN;
+		error = collect_members(work);
+	}
+	return error;
 }
 
 static int
 install_once(struct ruleset *ruleset, const struct member *members,
     size_t count, bool anew, enum ruleset_outcome *ret)
 {
-	struct survey *survey = &ruleset->survey;
 	struct work work = {
 		.ruleset = ruleset,
-		.survey = survey,
 		.set_id = 1,
 	};
 	uint32_t generation = 0;
 	int error = nft_generation(ruleset->nft, &generation);
 
 	if (error == 0)
-		error = survey_take(ruleset->nft, survey);
-	if (error != 0)
-		return error;
-	if (survey->owner != 0 && survey->owner != ruleset->nft->portid)
-		return -EBUSY;
-	work.keep = !anew && can_keep(ruleset, survey);
-	*ret = work.keep && keeps_pins(&work) ? RULESET_ADOPTED : RULESET_BORN;
-	error = collect_members(&work);
+		error = take_stock(&work, ruleset, anew, ret);
 	if (error == 0)
-		error = commit_table(&work, members, count, generation);
+		error = commit_tables(&work, members, count, generation);
 	sync_free(&work.sync);
 	return error;
 }
@@ -519,12 +620,25 @@ ruleset_verify(struct ruleset *ruleset)
 	return digest == ruleset->digest ? 0 : -ESTALE;
 }
 
+/* Each alone: either may be missing. */
 int
 ruleset_remove(struct nft *nft)
 {
-	struct batch batch;
+	struct table_form forms[GATEWAY_TABLES];
+	int error = 0, result = -ENOENT;
 
-	batch_begin(&batch, nft);
-	put_table(&batch, NFT_MSG_DELTABLE, nft->table, 0);
-	return batch_commit(&batch);
+	gateway_tables(true, forms);
+	for (size_t i = 0; i < GATEWAY_TABLES; i++) {
+		struct batch batch;
+
+		batch_begin(&batch, nft);
+		batch_family(&batch, forms[i].family);
+		put_table(&batch, NFT_MSG_DELTABLE, nft->table, 0);
+		error = batch_commit(&batch);
+		if (error != 0 && error != -ENOENT)
+			return error;
+		if (error == 0)
+			result = 0;
+	}
+	return result;
 }

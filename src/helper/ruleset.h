@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ruleset - our table in the kernel: made, taken over, replaced, verified.
+ * ruleset - our tables in the kernel, the gateway and its twin: made, taken
+ * over, replaced, verified.
  *
  * Everything is one transaction, so a packet meets the old ruleset or the
- * new one. Where the kernel can (6.9 on) the table is owned by our socket
- * and persists beyond it: nobody else can change it, and it stays, closed,
- * when this process dies. Where it cannot, the table is a plain one, and the
- * monitor watches it.
+ * new one. Where the kernel can (6.9 on) they are owned by our socket and
+ * persist beyond it: nobody else can change them, and they stay, closed,
+ * when this process dies. Where it cannot, they are plain ones, and the
+ * monitor watches them.
  */
 #ifndef SRC_HELPER_RULESET_H
 #define SRC_HELPER_RULESET_H
@@ -25,28 +26,28 @@ struct ruleset {
 	struct gateway_params params;
 	bool owned; /* owner and persist */
 	uint64_t digest; /* of what was installed */
-	struct survey survey; /* of the last installation: what it found */
+	struct survey surveys[GATEWAY_TABLES]; /* what was found last */
 };
 
 enum ruleset_outcome {
-	RULESET_BORN, /* there was no table, or none that could be kept */
-	RULESET_ADOPTED /* it was there: chains replaced, pins kept */
+	RULESET_BORN, /* a table was missing, or could not be kept */
+	RULESET_ADOPTED /* both were there: chains replaced, pins kept */
 };
 
 /* Finds out what this kernel can. 0, -EPERM, -EPROTONOSUPPORT… */
 int ruleset_probe(struct ruleset *);
 /*
- * Brings the table into its place, with these members in the sets that the
- * configuration fills. Renewed from nothing when `anew`. -EBUSY: it belongs
+ * Brings the tables into their place, with these members in the sets that the
+ * configuration fills. Renewed from nothing when `anew`. -EBUSY: one belongs
  * to another process that lives.
  */
 int ruleset_install(struct ruleset *, const struct member *, size_t count,
     bool anew, enum ruleset_outcome *ret);
-/* 0: as it was installed; -ESTALE: it is not. */
+/* 0: as they were installed; -ESTALE: they are not. */
 int ruleset_verify(struct ruleset *);
 /* Takes the digest anew, after a change of our own. */
 int ruleset_settle(struct ruleset *);
-/* Deletes the table. -ENOENT: there is none. */
+/* Deletes the tables. -ENOENT: there is none. */
 int ruleset_remove(struct nft *);
 
 #endif

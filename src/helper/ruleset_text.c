@@ -8,6 +8,8 @@
 
 #include <inttypes.h>
 
+#include <linux/if_ether.h>
+
 #include "lib/addr.h"
 #include "lib/require.h"
 
@@ -20,12 +22,29 @@ print_fields(FILE *out, const enum field *fields)
 			    gateway_fields[fields[i]].text);
 }
 
+static const char *
+ether_name(uint32_t type)
+{
+	switch (type) {
+	case ETH_P_IP:
+		return "ip";
+	case ETH_P_ARP:
+		return "arp";
+	default:
+		return "ip6";
+	}
+}
+
 static void
 print_value(FILE *out, const struct step *step)
 {
 	enum field field = step->fields[0];
 
-	if (field == FIELD_IP6_SADDR)
+	if (field == FIELD_ETHER_TYPE || field == FIELD_ARP_PTYPE)
+		fputs(ether_name(step->value), out);
+	else if (field == FIELD_ICMPV6_TYPE && step->value == 136)
+		fputs("nd-neighbor-advert", out);
+	else if (field == FIELD_IP6_SADDR)
 		fputs("::", out);
 	else if (field == FIELD_IP_SADDR)
 		fputs("0.0.0.0", out);
@@ -123,6 +142,9 @@ print_step(FILE *out, const struct gateway_params *params,
 	case STEP_LINK_LOCAL:
 		fputs("ip6 saddr fe80::/10", out);
 		return;
+	case STEP_TARGET_LINK_LOCAL:
+		fputs("@th,64,10 0x3fa", out);
+		return;
 	case STEP_CT:
 	case STEP_CT_NOT:
 		fprintf(out, "ct state %s%s",
@@ -172,12 +194,12 @@ print_hook(FILE *out, const struct gateway_params *params,
 {
 	static const char *const types[] = {
 		[HOOK_PREROUTING] = "filter hook prerouting",
+		[HOOK_INPUT] = "filter hook input",
 		[HOOK_FORWARD] = "filter hook forward",
 		[HOOK_OUTPUT] = "filter hook output",
 		[HOOK_POSTROUTING_NAT] = "nat hook postrouting",
 	};
-	int32_t priority =
-	    chain->hook == HOOK_PREROUTING ? params->priority : chain->priority;
+	int32_t priority = gateway_priority(params, chain);
 
 	if (chain->hook != HOOK_NONE)
 		fprintf(out,
@@ -191,7 +213,8 @@ print_set(FILE *out, const struct gateway_params *params,
 {
 	uint32_t size = gateway_set_size(params, set->size);
 
-	fprintf(out, "\tset %s {\n\t\ttype %s\n", set->name, set->type);
+	fprintf(out, "\tset %s {\n\t\t%s %s\n", set->name,
+	    set->raw ? "typeof" : "type", set->type);
 	if (size != 0)
 		fprintf(out, "\t\tsize %" PRIu32 "\n", size);
 	if (set->interval)
@@ -209,26 +232,36 @@ print_set(FILE *out, const struct gateway_params *params,
 	fputs("\t}\n\n", out);
 }
 
+static void
+print_table(FILE *out, const struct gateway_params *params,
+    const struct table_form *table)
+{
+	fprintf(out, "table %s %s {\n", table->text, params->table);
+	for (size_t i = 0; i < table->counter_count; i++)
+		fprintf(out, "\tcounter %s {\n\t}\n\n", table->counters[i]);
+	for (size_t i = 0; i < table->set_count; i++)
+		print_set(out, params, &table->sets[i]);
+	for (size_t i = 0; i < table->chain_count; i++) {
+		const struct chain_form *chain = &table->chains[i];
+
+		fprintf(out, "\tchain %s {\n", chain->name);
+		print_hook(out, params, chain);
+		for (size_t k = 0; k < chain->rule_count; k++)
+			print_rule(out, params, &chain->rules[k]);
+		fprintf(out, "\t}\n%s", i + 1 < table->chain_count ? "\n" : "");
+	}
+	fputs("}\n", out);
+}
+
 void
 ruleset_print(FILE *out, const struct gateway_params *params)
 {
-	size_t counter_count, set_count, chain_count;
-	const char *const *counters = gateway_counters(&counter_count);
-	const struct set_form *sets = gateway_sets(&set_count);
-	const struct chain_form *chains =
-	    gateway_chains(params->masquerade, &chain_count);
+	struct table_form tables[GATEWAY_TABLES];
 
-	fprintf(out, "table inet %s {\n", params->table);
-	for (size_t i = 0; i < counter_count; i++)
-		fprintf(out, "\tcounter %s {\n\t}\n\n", counters[i]);
-	for (size_t i = 0; i < set_count; i++)
-		print_set(out, params, &sets[i]);
-	for (size_t i = 0; i < chain_count; i++) {
-		fprintf(out, "\tchain %s {\n", chains[i].name);
-		print_hook(out, params, &chains[i]);
-		for (size_t k = 0; k < chains[i].rule_count; k++)
-			print_rule(out, params, &chains[i].rules[k]);
-		fprintf(out, "\t}\n%s", i + 1 < chain_count ? "\n" : "");
+	gateway_tables(params->masquerade, tables);
+	for (size_t i = 0; i < GATEWAY_TABLES; i++) {
+		if (i > 0)
+			fputc('\n', out);
+		print_table(out, params, &tables[i]);
 	}
-	fputs("}\n", out);
 }

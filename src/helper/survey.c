@@ -36,15 +36,24 @@ static const struct question chains = { NFT_MSG_GETCHAIN, 0 };
 static const struct question rules = { NFT_MSG_GETRULE, NFTA_RULE_TABLE };
 static const struct question sets = { NFT_MSG_GETSET, NFTA_SET_TABLE };
 
+/* What the answers are about, and who looks at them. */
+struct asking {
+	struct nft *nft;
+	uint8_t family;
+	nft_message message;
+	void *data;
+};
+
 static int
-dump(struct nft *nft, const struct question *question, nft_message message,
-    void *data)
+dump(const struct asking *asking, const struct question *question)
 {
-	struct nlmsghdr *request = nft_request(nft, question->type, NLM_F_DUMP);
+	struct nft *nft = asking->nft;
+	struct nlmsghdr *request =
+	    nft_request(nft, asking->family, question->type, NLM_F_DUMP);
 
 	if (question->table_attr != 0)
 		mnl_attr_put_strz(request, question->table_attr, nft->table);
-	return nft_ask(nft, request, message, data);
+	return nft_ask(nft, request, asking->message, asking->data);
 }
 
 /* The first attribute of every object is its table's name. */
@@ -175,28 +184,31 @@ see_set(const struct nlmsghdr *header, void *data)
 }
 
 static int
-take(struct nft *nft, struct survey *survey)
+take(struct nft *nft, uint8_t family, struct survey *survey)
 {
 	struct taking taking = { nft->table, survey };
+	struct asking asking = { nft, family, see_table, &taking };
 	int error;
 
 	memset(survey, 0, sizeof(*survey));
-	error = dump(nft, &tables, see_table, &taking);
+	error = dump(&asking, &tables);
 	if (error != 0 || !survey->exists)
 		return error;
-	error = dump(nft, &chains, see_chain, &taking);
+	asking.message = see_chain;
+	error = dump(&asking, &chains);
+	asking.message = see_set;
 	if (error == 0)
-		error = dump(nft, &sets, see_set, &taking);
+		error = dump(&asking, &sets);
 	return error;
 }
 
 int
-survey_take(struct nft *nft, struct survey *ret)
+survey_take(struct nft *nft, uint8_t family, struct survey *ret)
 {
 	int error = -EINTR;
 
 	for (int i = 0; i < DUMP_TRIES && error == -EINTR; i++)
-		error = take(nft, ret);
+		error = take(nft, family, ret);
 	return error;
 }
 
@@ -260,18 +272,15 @@ digest_element(const struct element *element, void *data)
 }
 
 static int
-digest_members(struct nft *nft, uint64_t *hash)
+digest_members(struct nft *nft, const struct table_form *form, uint64_t *hash)
 {
-	size_t count;
-	const struct set_form *forms = gateway_sets(&count);
-
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < form->set_count; i++) {
 		uint64_t sum = 0;
 		int error = 0;
 
-		if (forms[i].configured)
-			error = elements_walk(nft, forms[i].name,
-			    digest_element, &sum);
+		if (form->sets[i].configured)
+			error = elements_walk(nft, form->family,
+			    form->sets[i].name, digest_element, &sum);
 		if (error != 0)
 			return error;
 		*hash = fold(*hash, &sum, sizeof(sum));
@@ -280,7 +289,7 @@ digest_members(struct nft *nft, uint64_t *hash)
 }
 
 static int
-digest_once(struct nft *nft, uint64_t *ret)
+digest_table(struct nft *nft, const struct table_form *form, uint64_t *hash)
 {
 	static const struct {
 		const struct question *question;
@@ -297,17 +306,35 @@ digest_once(struct nft *nft, uint64_t *ret)
 			BIT(NFTA_SET_KEY_TYPE) | BIT(NFTA_SET_KEY_LEN) |
 			BIT(NFTA_SET_TIMEOUT) | BIT(NFTA_SET_DESC) },
 	};
-	struct digest digest = { nft->table, FNV_START, 0 };
+	struct digest digest = { nft->table, *hash, 0 };
+	struct asking asking = { nft, form->family, digest_object, &digest };
 	int error = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(parts) && error == 0; i++) {
 		digest.attributes = parts[i].attributes;
-		error = dump(nft, parts[i].question, digest_object, &digest);
+		error = dump(&asking, parts[i].question);
 	}
 	if (error == 0)
-		error = digest_members(nft, &digest.hash);
+		error = digest_members(nft, form, &digest.hash);
 	if (error == 0)
-		*ret = digest.hash;
+		*hash = digest.hash;
+	return error;
+}
+
+/* The sets are the same whether the chain for masquerading is there or not,
+ * and the chains are those of the kernel. */
+static int
+digest_once(struct nft *nft, uint64_t *ret)
+{
+	struct table_form forms[GATEWAY_TABLES];
+	uint64_t hash = FNV_START;
+	int error = 0;
+
+	gateway_tables(true, forms);
+	for (size_t i = 0; i < GATEWAY_TABLES && error == 0; i++)
+		error = digest_table(nft, &forms[i], &hash);
+	if (error == 0)
+		*ret = hash;
 	return error;
 }
 

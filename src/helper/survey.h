@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * survey - what of our table is in the kernel now.
+ * survey - what of our tables is in the kernel now.
  */
 #ifndef SRC_HELPER_SURVEY_H
 #define SRC_HELPER_SURVEY_H
@@ -31,14 +31,15 @@ struct survey {
 	unsigned int chain_count;
 };
 
-int survey_take(struct nft *, struct survey *ret);
+/* Of the table of a family. */
+int survey_take(struct nft *, uint8_t family, struct survey *ret);
 const struct survey_set *survey_find_set(const struct survey *,
     const char *name);
 
 /*
- * A digest of table, chains, rules, sets, and of the members of the sets that
- * the configuration fills. It covers only what traffic and pins do not
- * change, and is comparable within one kernel only.
+ * A digest of both tables, their chains, rules, sets, and of the members of
+ * the sets that the configuration fills. It covers only what traffic and pins
+ * do not change, and is comparable within one kernel only.
  */
 int survey_digest(struct nft *, uint64_t *ret);
 

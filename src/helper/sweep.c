@@ -8,6 +8,8 @@
 
 #include <errno.h>
 
+#include <linux/netfilter.h>
+
 #include "lib/require.h"
 #include "src/helper/log.h"
 
@@ -137,7 +139,8 @@ drop_orphans(struct helper *helper, const char *set, unsigned int *dropped)
 		int error;
 
 		orphans.count = 0;
-		error = elements_walk(&helper->nft, set, see_element, &orphans);
+		error = elements_walk(&helper->nft, NFPROTO_INET, set,
+		    see_element, &orphans);
 		if (error == -EINTR)
 			continue;
 		if (error != 0)

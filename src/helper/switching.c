@@ -128,17 +128,31 @@ same_sources(const struct edge_sandbox *a, const struct edge_sandbox *b)
 	return true;
 }
 
+/* What hangs on the name of a port and on a hardware address. */
+static bool
+same_port(const struct edge_sandbox *a, const struct edge_sandbox *b)
+{
+	return strcmp(a->interface, b->interface) == 0 &&
+	    a->has_mac == b->has_mac &&
+	    memcmp(a->mac, b->mac, sizeof(a->mac)) == 0;
+}
+
 /* Whoever is not there any more, or under other addresses. */
 static bool
 leaves(const struct helper *helper, uint32_t number)
 {
 	const struct edge_config *next = helper->reload.next;
+	const struct edge_sandbox *now, *then;
 
 	if (!guard_exists(&helper->guard, number))
 		return false;
-	return number > next->sandbox_count ||
-	    !same_sources(guard_sandbox(&helper->guard, number),
-		&next->sandboxes[number - 1]);
+	if (number > next->sandbox_count)
+		return true;
+	now = guard_sandbox(&helper->guard, number);
+	then = &next->sandboxes[number - 1];
+	return !same_sources(now, then) ||
+	    (helper->guard.sandboxes[number].port != 0 &&
+		!same_port(now, then));
 }
 
 /* Everybody who goes has gone before anybody comes, who may have his

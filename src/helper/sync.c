@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/netfilter.h>
+
 #include "lib/require.h"
 
 #define RUN_MAX 64
@@ -17,6 +19,7 @@
 struct collecting {
 	struct sync *sync;
 	const char *set;
+	bool twin;
 };
 
 void
@@ -43,23 +46,33 @@ collect(const struct element *element, void *data)
 		sync->max = max;
 	}
 	sync->there[sync->count++] =
-	    (struct member){ collecting->set, *element };
+	    (struct member){ collecting->set, *element, collecting->twin };
 	return 0;
 }
 
 int
-sync_collect(struct sync *sync, struct nft *nft, const char *set)
+sync_collect(struct sync *sync, struct nft *nft, uint8_t family,
+    const char *set)
 {
-	struct collecting collecting = { sync, set };
+	struct collecting collecting = { sync, set, family == NFPROTO_BRIDGE };
 
-	return elements_walk(nft, set, collect, &collecting);
+	return elements_walk(nft, family, set, collect, &collecting);
+}
+
+/* Of the sets that they are of. */
+static int
+member_order(const struct member *left, const struct member *right)
+{
+	int order = (int)left->twin - (int)right->twin;
+
+	return order != 0 ? order : strcmp(left->set, right->set);
 }
 
 static int
 compare(const void *a, const void *b)
 {
 	const struct member *left = a, *right = b;
-	int order = strcmp(left->set, right->set);
+	int order = member_order(left, right);
 
 	if (order == 0)
 		order =
@@ -112,8 +125,9 @@ put_missing(struct batch *batch, bool adding, const struct member *members,
 			run[len++] = members[i].element;
 		if (len == 0 ||
 		    (len < RUN_MAX && i + 1 < count &&
-			strcmp(members[i + 1].set, set) == 0))
+			member_order(&members[i + 1], &members[i]) == 0))
 			continue;
+		batch_family(batch, member_family(&members[i]));
 		if (adding)
 			elements_add(batch, set, run, len);
 		else

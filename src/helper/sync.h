@@ -24,9 +24,9 @@ void sync_free(struct sync *);
 /* Copies those members of one list that are not in the other; how many. */
 size_t sync_missing(struct member *ret, const struct member *of, size_t count,
     const struct member *in, size_t in_count);
-/* Reads a set's members; to be done before the batch is begun. The name must
- * outlive it. 0 or negative errno. */
-int sync_collect(struct sync *, struct nft *, const char *set);
+/* Reads the members of a set of a family's table; to be done before the batch
+ * is begun. The name must outlive it. 0 or negative errno. */
+int sync_collect(struct sync *, struct nft *, uint8_t family, const char *set);
 /*
  * Puts what is missing of the wanted members, and deletes what is collected
  * and not wanted. Sets that were not collected are taken as empty. 0 or

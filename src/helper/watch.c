@@ -48,7 +48,7 @@ rebuild(struct helper *helper, const struct monitor_report *report)
 		error = ruleset_install(&helper->ruleset, helper->members,
 		    helper->member_count, true, &outcome);
 	if (error != 0) {
-		log_error("table inet %s: was changed and cannot be rebuilt: "
+		log_error("table %s: was changed and cannot be rebuilt: "
 			  "%s",
 		    helper->nft.table, batch_error_text(error));
 		return false;
@@ -59,7 +59,7 @@ rebuild(struct helper *helper, const struct monitor_report *report)
 	error = sweep_all(helper, &cut);
 	if (error != 0)
 		log_error("connection tracking: %s", batch_error_text(error));
-	log_error("table inet %s: changed by %s (pid %u); rebuilt after %u ms, "
+	log_error("table %s: changed by %s (pid %u); rebuilt after %u ms, "
 		  "%u flows cut",
 	    helper->nft.table,
 	    report->process[0] != '\0' ? report->process : "somebody",
@@ -95,7 +95,7 @@ watch_table(struct helper *helper)
 	if (error == 0)
 		return true;
 	if (error != -ESTALE)
-		log_warn("table inet %s: could not be verified: %s",
+		log_warn("table %s: could not be verified: %s",
 		    helper->nft.table, batch_error_text(error));
 	return rebuild(helper, &report);
 }

@@ -61,6 +61,7 @@ START_TEST(sandboxes_keep_the_order_of_the_file)
 			       "  alpha:\n"
 			       "    policy: a\n"
 			       "    source: [10.200.1.2, \"fd00::2\"]\n"
+			       "    mac: \"02:00:00:00:00:0A\"\n"
 			       "    interface: tap7\n"
 			       "    labels: {owner: me}\n"
 			       "policies:\n"
@@ -68,6 +69,7 @@ START_TEST(sandboxes_keep_the_order_of_the_file)
 			       "  b: {}\n");
 	const struct edge_sandbox *zulu = &config->sandboxes[0];
 	const struct edge_sandbox *alpha = &config->sandboxes[1];
+	static const uint8_t mac[TEXT_MAC_SIZE] = { 2, 0, 0, 0, 0, 10 };
 
 	ck_assert_uint_eq(config->sandbox_count, 2);
 	ck_assert_str_eq(zulu->name, "zulu");
@@ -75,6 +77,9 @@ START_TEST(sandboxes_keep_the_order_of_the_file)
 	ck_assert_uint_eq(zulu->line, 6);
 	ck_assert_uint_eq(zulu->column, 3);
 	ck_assert_str_eq(zulu->interface, "");
+	ck_assert(!zulu->has_mac);
+	ck_assert(alpha->has_mac);
+	ck_assert_mem_eq(alpha->mac, mac, sizeof(mac));
 	ck_assert_str_eq(alpha->name, "alpha");
 	ck_assert_uint_eq(alpha->policy, 0);
 	ck_assert_uint_eq(alpha->source_count, 2);
@@ -84,7 +89,7 @@ START_TEST(sandboxes_keep_the_order_of_the_file)
 	ck_assert_uint_eq(alpha->label_count, 1);
 	ck_assert_str_eq(alpha->labels[0].value, "me");
 	ck_assert_str_eq(config->policies[1].name, "b");
-	ck_assert_uint_eq(config->policies[1].line, 14);
+	ck_assert_uint_eq(config->policies[1].line, 15);
 	edge_config_free(config);
 }
 END_TEST

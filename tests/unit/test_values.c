@@ -147,6 +147,33 @@ START_TEST(endpoints_are_an_address_and_perhaps_a_port)
 }
 END_TEST
 
+START_TEST(hardware_addresses_are_of_one_interface)
+{
+	static const struct {
+		const char *text;
+		uint8_t mac[TEXT_MAC_SIZE]; /* zero: refused */
+	} list[] = { { "02:00:00:00:00:01", { 2, 0, 0, 0, 0, 1 } },
+		{ "aA:bB:0c:D9:f0:0F", { 0xaa, 0xbb, 0xc, 0xd9, 0xf0, 0xf } },
+		{ "", { 0 } }, { "02:00:00:00:00", { 0 } },
+		{ "02:00:00:00:00:0", { 0 } }, { "02:00:00:00:00:001", { 0 } },
+		{ "02:00:00:00:00:01:", { 0 } }, { "02-00-00-00-00-01", { 0 } },
+		{ "02:00:00:00:00:0g", { 0 } }, { "02:00:00:00:00.01", { 0 } },
+		{ "2:0:0:0:0:1:0:0:0", { 0 } }, { "0200.0000.0001abc", { 0 } },
+		{ "00:00:00:00:00:00", { 0 } }, { "01:00:00:00:00:01", { 0 } },
+		{ "ff:ff:ff:ff:ff:ff", { 0 } } };
+	static const uint8_t zero[TEXT_MAC_SIZE];
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		uint8_t mac[TEXT_MAC_SIZE] = { 0 };
+		bool right = memcmp(list[i].mac, zero, sizeof(zero)) != 0;
+
+		ck_assert_msg(text_mac(list[i].text, mac) == right, "%s",
+		    list[i].text);
+		ck_assert_mem_eq(mac, list[i].mac, sizeof(mac));
+	}
+}
+END_TEST
+
 START_TEST(the_nearest_word_is_found_where_one_is_near)
 {
 	static const char *const words[] = { "ports", "policies", "pins",
@@ -216,6 +243,7 @@ main(void)
 	tcase_add_test(all, numbers_are_plain_and_in_range);
 	tcase_add_test(all, dates_are_days_or_moments_in_utc);
 	tcase_add_test(all, endpoints_are_an_address_and_perhaps_a_port);
+	tcase_add_test(all, hardware_addresses_are_of_one_interface);
 	tcase_add_test(all, the_nearest_word_is_found_where_one_is_near);
 	tcase_add_test(all, words_fit_or_are_refused);
 	tcase_add_test(all, arrays_grow_and_keep_what_they_have);
