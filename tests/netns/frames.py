@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Frames that a machine on a bridge may and may not send.
 
-  frames.py make FILE            writes them all: "FROM VERDICT NAME HEX" a line
-  frames.py send FILE FROM       sends those of one machine by eth0
-  frames.py listen INTERFACE     prints the name in each that arrives
+  frames.py make FILE               writes them all: "FROM VERDICT NAME HEX" a line
+  frames.py send FILE FROM [NAME]   sends those of one machine by eth0
+  frames.py listen INTERFACE        prints the name in each that arrives
 
 VERDICT is "host" for what must reach the bridge itself, "judged" for what the
 gateway refuses, with bridge-nf-call-* before it is there, "dropped" for what
@@ -126,13 +126,13 @@ def make(path):
         f.writelines(lines)
 
 
-def send(path, sender):
+def send(path, sender, only=None):
     s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
     s.bind(("eth0", 0))
     with open(path) as f:
         for line in f:
-            who, _, _, frame = line.split()
-            if who == sender:
+            who, _, name, frame = line.split()
+            if who == sender and only in (None, name):
                 s.send(bytes.fromhex(frame))
                 time.sleep(0.002)
 
