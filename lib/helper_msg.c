@@ -19,7 +19,8 @@ enum field {
 	FIELD_ELEMENT = 16, /* address, protocol, port */
 	FIELD_IFINDEX = 32,
 	FIELD_COUNT = 64,
-	FIELD_ID = 128
+	FIELD_ID = 128,
+	FIELD_ADDRESS = 256 /* alone */
 };
 
 #define ELEMENT  (FIELD_ID | FIELD_SANDBOX | FIELD_ELEMENT)
@@ -45,7 +46,14 @@ fields_of(uint8_t op)
 	case HELPER_QUARANTINE:
 	case HELPER_RELEASE:
 	case HELPER_STATS:
+	case HELPER_DETACH:
 		return SANDBOX;
+	case HELPER_SOURCE:
+		return SANDBOX | FIELD_ADDRESS;
+	case HELPER_ATTACH:
+		return SANDBOX | FIELD_LIFETIME | FIELD_IFINDEX | FIELD_COUNT;
+	case HELPER_ASSIGN:
+		return SANDBOX | FIELD_COUNT;
 	case HELPER_SETTLE:
 	case HELPER_ASK_RELOAD:
 	case HELPER_SWITCHED:
@@ -63,7 +71,12 @@ fields_of(uint8_t op)
 	case HELPER_ASK_RELOAD + 1:
 	case HELPER_PARSED + 1:
 	case HELPER_SWITCHED + 1:
+	case HELPER_SOURCE + 1:
+	case HELPER_DETACH + 1:
+	case HELPER_ASSIGN + 1:
 		return RESPONSE;
+	case HELPER_ATTACH + 1:
+		return RESPONSE | FIELD_IFINDEX;
 	case HELPER_RESET:
 		return FIELD_IFINDEX | FIELD_COUNT;
 	case HELPER_RELOAD:
@@ -131,14 +144,24 @@ is_zero(const uint8_t *bytes, size_t len)
 }
 
 static bool
+is_address(const struct helper_msg *m)
+{
+	return m->addr.family == 6 ||
+	    (m->addr.family == 4 && is_zero(m->addr.bytes + 4, 12));
+}
+
+static bool
+is_no_service(const struct helper_msg *m)
+{
+	return m->service.protocol == 0 && m->service.port == 0;
+}
+
+static bool
 is_element(const struct helper_msg *m)
 {
-	if (m->addr.family != 4 && m->addr.family != 6)
-		return false;
-	if (m->addr.family == 4 && !is_zero(m->addr.bytes + 4, 12))
-		return false;
-	return (m->service.protocol == PROTO_TCP ||
-		   m->service.protocol == PROTO_UDP) &&
+	return is_address(m) &&
+	    (m->service.protocol == PROTO_TCP ||
+		m->service.protocol == PROTO_UDP) &&
 	    m->service.port != 0;
 }
 
@@ -146,8 +169,7 @@ static bool
 is_no_element(const struct helper_msg *m)
 {
 	return m->addr.family == 0 &&
-	    is_zero(m->addr.bytes, sizeof(m->addr.bytes)) &&
-	    m->service.protocol == 0 && m->service.port == 0;
+	    is_zero(m->addr.bytes, sizeof(m->addr.bytes)) && is_no_service(m);
 }
 
 /* Each field is there exactly where the message has it. */
@@ -168,6 +190,8 @@ is_well_formed(const struct helper_msg *m, unsigned fields)
 		return false;
 	if (!(fields & FIELD_COUNT) && m->count != 0)
 		return false;
+	if (fields & FIELD_ADDRESS)
+		return is_address(m) && is_no_service(m);
 	return fields & FIELD_ELEMENT ? is_element(m) : is_no_element(m);
 }
 
@@ -248,6 +272,14 @@ helper_op_name(uint8_t op)
 		return "parsed";
 	case HELPER_SWITCHED:
 		return "switched";
+	case HELPER_SOURCE:
+		return "source";
+	case HELPER_ATTACH:
+		return "attach";
+	case HELPER_DETACH:
+		return "detach";
+	case HELPER_ASSIGN:
+		return "assign";
 	case HELPER_RESET:
 		return "reset";
 	case HELPER_RELOAD:

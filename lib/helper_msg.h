@@ -5,11 +5,12 @@
  *
  *   0  2 magic            4  4 id (0 in a notice)
  *   2  1 version          8  4 request: sandbox; else: status, 0 or -errno
- *   3  1 op              12  4 request: lifetime, ms
+ *   3  1 op              12  4 request: lifetime, ms; ATTACH: a sandbox with
+ *                               `each` that it is a member of, or 0
  *  16  1 family 4 or 6   17  1 protocol          18 2 port
  *  20 16 address         36  4 interface index; RESET: window, ms;
  *                               RELOAD: number of the first descriptor
- *  40  8 count (notices, STATS)                  48 16 zero, checked
+ *  40  8 count                                   48 16 zero, checked
  *
  * Requests are even, their responses op + 1, notices 128 and up. No strings,
  * no lengths, no offsets: there is nothing to get wrong. SOCK_SEQPACKET keeps
@@ -53,8 +54,18 @@ enum helper_op {
 	HELPER_PARSED = 28, /* what RELOAD brought was read: count 1, or 0: it
 			       is refused. The response to 1 says "switch", or
 			       why the parent cannot */
-	HELPER_SWITCHED = 30 /* the new policy holds, what it does not grant
-				was revoked before this */
+	HELPER_SWITCHED = 30, /* the new policy holds, what it does not grant
+				 was revoked before this */
+	HELPER_SOURCE = 32, /* sandbox, address: one of those that the next
+			       ATTACH of this sandbox is about */
+	HELPER_ATTACH = 34, /* sandbox, interface index (0: by route), count:
+			       the policy by its place in the file. Answered
+			       once the kernel has it, with the index; before
+			       SETTLE: a record says that it was attached */
+	HELPER_DETACH = 36, /* sandbox. Answered when nothing of it passes */
+	HELPER_ASSIGN = 38 /* sandbox, count: the policy that it has from now
+			      on. Answered when what that does not grant is
+			      gone, with its flows */
 };
 
 /* What of this host is in the way of the sandboxes: the count of ADVICE. */
@@ -92,10 +103,10 @@ struct helper_msg {
 	uint32_t id;
 	uint32_t sandbox; /* requests and notices */
 	int32_t status; /* responses: 0 or negative errno */
-	uint32_t lifetime_ms;
+	uint32_t lifetime_ms; /* ATTACH: number of the `each` sandbox */
 	struct addr addr; /* family 0: none */
 	struct service service; /* 0, 0: none */
-	uint32_t ifindex; /* BOUND; RESET: length of the window in ms */
+	uint32_t ifindex; /* BOUND, ATTACH; RESET: length of the window, ms */
 	uint64_t count;
 };
 

@@ -30,6 +30,7 @@ struct edge_policy {
 	size_t service_count;
 	struct prefix *private_ok;
 	size_t private_count;
+	bool attachable; /* in attach.policies */
 };
 
 struct edge_sandbox {
@@ -43,12 +44,17 @@ struct edge_sandbox {
 	uint8_t mac[TEXT_MAC_SIZE]; /* of its frames at a port of a bridge */
 	struct setting_label labels[SETTINGS_LABELS_MAX];
 	uint8_t label_count;
+	bool attached; /* at run time: not of the file (edge_attach) */
+	uint32_t each; /* attached: number of whom it is a member of, or 0 */
 };
 
 struct edge_config {
 	struct settings settings;
 	struct edge_sandbox *sandboxes;
-	size_t sandbox_count;
+	size_t sandbox_count; /* the highest number; some may be holes */
+	uint32_t file_numbers_max; /* numbers behind it are of attached ones */
+	uint32_t numbers_max; /* room in the array, once it was reserved */
+	uint32_t attached_count;
 	struct edge_policy *policies;
 	size_t policy_count;
 	char (*lists)[EDGE_NAME_MAX]; /* names after `list:`, each once */

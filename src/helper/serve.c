@@ -56,6 +56,10 @@ static const struct permit {
 	{ HELPER_ASK_RELOAD, IN(STATE_READY), false },
 	{ HELPER_PARSED, IN(STATE_READY), false },
 	{ HELPER_SWITCHED, IN(STATE_READY), false },
+	{ HELPER_SOURCE, IN(STATE_SETTLING) | IN(STATE_READY), true },
+	{ HELPER_ATTACH, IN(STATE_SETTLING) | IN(STATE_READY), true },
+	{ HELPER_DETACH, IN(STATE_SETTLING) | IN(STATE_READY), true },
+	{ HELPER_ASSIGN, IN(STATE_READY), true },
 };
 
 static const struct permit *
@@ -234,6 +238,10 @@ act(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 	case HELPER_ASK_RELOAD:
 	case HELPER_PARSED:
 	case HELPER_SWITCHED:
+	case HELPER_SOURCE:
+	case HELPER_ATTACH:
+	case HELPER_DETACH:
+	case HELPER_ASSIGN:
 		act_alone(helper, &helper->requests[from], now_ms);
 		return !helper->broken;
 	}

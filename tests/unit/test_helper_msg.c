@@ -12,6 +12,7 @@ struct shape {
 	uint8_t op;
 	bool from_resolver;
 	bool sandbox, status, lifetime, element, ifindex, count;
+	bool address; /* alone */
 };
 
 static const struct shape shapes[] = {
@@ -32,6 +33,13 @@ static const struct shape shapes[] = {
 	{ HELPER_ASK_RELOAD, .from_resolver = true },
 	{ HELPER_PARSED, .from_resolver = true, .count = true },
 	{ HELPER_SWITCHED, .from_resolver = true },
+	{ HELPER_SOURCE, .from_resolver = true, .sandbox = true,
+	    .address = true },
+	{ HELPER_ATTACH, .from_resolver = true, .sandbox = true,
+	    .lifetime = true, .ifindex = true, .count = true },
+	{ HELPER_DETACH, .from_resolver = true, .sandbox = true },
+	{ HELPER_ASSIGN, .from_resolver = true, .sandbox = true,
+	    .count = true },
 	{ HELPER_HELLO + 1, .status = true, .count = true },
 	{ HELPER_PIN + 1, .status = true, .count = true },
 	{ HELPER_UNPIN + 1, .status = true, .count = true },
@@ -45,6 +53,10 @@ static const struct shape shapes[] = {
 	{ HELPER_ASK_RELOAD + 1, .status = true, .count = true },
 	{ HELPER_PARSED + 1, .status = true, .count = true },
 	{ HELPER_SWITCHED + 1, .status = true, .count = true },
+	{ HELPER_SOURCE + 1, .status = true, .count = true },
+	{ HELPER_ATTACH + 1, .status = true, .ifindex = true, .count = true },
+	{ HELPER_DETACH + 1, .status = true, .count = true },
+	{ HELPER_ASSIGN + 1, .status = true, .count = true },
 	{ HELPER_RESET, .ifindex = true, .count = true },
 	{ HELPER_RELOAD, .ifindex = true, .count = true },
 	{ HELPER_REFUSED, .count = true },
@@ -66,9 +78,11 @@ full_message(const struct shape *s)
 	m.lifetime_ms = s->lifetime ? UINT32_MAX : 0;
 	m.ifindex = s->ifindex ? UINT32_MAX : 0;
 	m.count = s->count ? UINT64_MAX : 0;
-	if (s->element) {
+	if (s->element || s->address) {
 		m.addr.family = 6;
 		memset(m.addr.bytes, 0xff, sizeof(m.addr.bytes));
+	}
+	if (s->element) {
 		m.service.protocol = PROTO_UDP;
 		m.service.port = UINT16_MAX;
 	}
@@ -211,7 +225,9 @@ may_be_set(const struct shape *s, size_t at)
 		return s->sandbox || s->status;
 	if (at < 16)
 		return s->lifetime;
-	if (at < 36)
+	if (at == 16 || (at >= 20 && at < 36))
+		return s->element || s->address;
+	if (at < 20)
 		return s->element;
 	if (at < 40)
 		return s->ifindex;
@@ -291,6 +307,39 @@ START_TEST(values_at_their_boundaries)
 				  true) == cases[i].good,
 		    "octet %zu = %d", cases[i].at, cases[i].value);
 		ck_assert_uint_eq(got.op, cases[i].good ? HELPER_PIN : 99);
+	}
+}
+END_TEST
+
+/* An address without anything else, of either family. */
+START_TEST(a_source_has_an_address_alone)
+{
+	static const uint8_t address[4] = { 192, 0, 2, 1 };
+	const struct helper_msg m = { .op = HELPER_SOURCE,
+		.sandbox = 7,
+		.addr = addr_v4(address) };
+	static const struct {
+		size_t at;
+		uint8_t value;
+		bool good;
+	} cases[] = {
+		{ 16, 0, false }, /* family */
+		{ 16, 4, true }, { 16, 5, false }, { 16, 6, true },
+		{ 17, 6, false }, /* protocol */
+		{ 18, 1, false }, /* port */
+		{ 19, 1, false }, { 23, 9, true },
+		{ 24, 1, false }, /* behind an IPv4 address */
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		uint8_t wire[HELPER_MSG_SIZE];
+		struct helper_msg got;
+
+		helper_msg_encode(wire, &m);
+		wire[cases[i].at] = cases[i].value;
+		ck_assert_msg(helper_msg_decode(&got, wire, sizeof(wire),
+				  true) == cases[i].good,
+		    "octet %zu = %d", cases[i].at, cases[i].value);
 	}
 }
 END_TEST
@@ -389,6 +438,7 @@ main(void)
 	tcase_add_test(all, unknown_ops_are_refused);
 	tcase_add_test(all, fields_out_of_place_are_refused);
 	tcase_add_test(all, values_at_their_boundaries);
+	tcase_add_test(all, a_source_has_an_address_alone);
 	tcase_add_test(all, recall_may_be_of_something_lapsed);
 	tcase_add_test(all, status_is_never_positive);
 	tcase_add_test(all, decoding_has_one_inverse);
