@@ -55,6 +55,9 @@ static const struct reason reasons[] = {
 	[DENIAL_DENY_RULE] = { "deny-rule", POLICY, {
 	    .rcode = DNS_RCODE_NXDOMAIN, SOA, .ede = DNS_EDE_BLOCKED,
 	    .text = "a deny rule covers this name" } },
+	[DENIAL_WITHDRAWN] = { "withdrawn", POLICY, {
+	    .rcode = DNS_RCODE_NXDOMAIN, SOA, .ede = DNS_EDE_BLOCKED,
+	    .text = "the rule for this name is withdrawn" } },
 	[DENIAL_PARENT] = { "parent", POLICY, {
 	    .rcode = DNS_RCODE_NOERROR, SOA, .ede = DNS_EDE_BLOCKED,
 	    .text = "names below this one are listed, itself it is not" } },
@@ -137,7 +140,8 @@ denial_form_of(enum denial denial, enum denial_style style)
 	REQUIRE(denial != DENIAL_NONE && denial != DENIAL_DROP);
 	struct denial_form form = reason_of(denial)->form;
 
-	if (denial == DENIAL_UNLISTED || denial == DENIAL_DENY_RULE)
+	if (denial == DENIAL_UNLISTED || denial == DENIAL_DENY_RULE ||
+	    denial == DENIAL_WITHDRAWN)
 		restyle(&form, style);
 	return form;
 }

@@ -27,6 +27,7 @@ enum denial {
 	DENIAL_OVERLOAD, /* a table is full, too many questions: REFUSED */
 	DENIAL_UNLISTED, /* form by policy (`denial:`) */
 	DENIAL_DENY_RULE, /* under `deny`: as unlisted */
+	DENIAL_WITHDRAWN, /* its rule was revoked by hand: as unlisted */
 	DENIAL_PARENT, /* unlisted parent of a listed name: NODATA, 15 */
 	DENIAL_TYPE, /* listed, type not allowed: NODATA, 15 */
 	DENIAL_FAMILY, /* the sandbox has no address of it: NODATA */
@@ -48,7 +49,11 @@ enum denial {
 };
 
 /* `denial:` of a policy. */
-enum denial_style { DENIAL_NXDOMAIN, DENIAL_NODATA, DENIAL_REFUSED };
+enum denial_style {
+	DENIAL_NXDOMAIN,
+	DENIAL_NODATA,
+	DENIAL_REFUSED
+};
 
 struct denial_form {
 	uint8_t rcode; /* low four bits of enum dns_rcode */
@@ -58,8 +63,8 @@ struct denial_form {
 	const char *text; /* extended text, at most 120 octets, or "" */
 };
 
-/* The form of a reason; style is looked at for UNLISTED and DENY_RULE. Not
- * for DENIAL_NONE and DENIAL_DROP (REQUIREd). */
+/* The form of a reason; style is looked at for UNLISTED, DENY_RULE and
+ * WITHDRAWN. Not for DENIAL_NONE and DENIAL_DROP (REQUIREd). */
 struct denial_form denial_form_of(enum denial, enum denial_style);
 /* A stable word for events and logs: "unlisted", "deny-rule", … */
 const char *denial_name(enum denial);

@@ -98,8 +98,9 @@ static bool
 is_of_policy(enum denial denial)
 {
 	return denial == DENIAL_UNLISTED || denial == DENIAL_DENY_RULE ||
-	    denial == DENIAL_PARENT || denial == DENIAL_TYPE ||
-	    denial == DENIAL_PROTECTED || denial == DENIAL_SPECIAL;
+	    denial == DENIAL_WITHDRAWN || denial == DENIAL_PARENT ||
+	    denial == DENIAL_TYPE || denial == DENIAL_PROTECTED ||
+	    denial == DENIAL_SPECIAL;
 }
 
 void

@@ -228,6 +228,7 @@ severity_of_question(const struct event *e)
 	case DENIAL_UNKNOWN_SOURCE:
 		return 5;
 	case DENIAL_DENY_RULE:
+	case DENIAL_WITHDRAWN:
 		return is_companion(e) ? 1 : 5;
 	case DENIAL_DROP:
 	case DENIAL_MALFORMED:

@@ -364,6 +364,9 @@ judge(const struct policy *policy, const struct policy_sandbox *sandbox,
 	if (special == SPECIAL_REVERSE &&
 	    (type == DNS_TYPE_PTR || match->allow == RULE_NONE))
 		return judge_reverse(asked);
+	if (match->allow != RULE_NONE &&
+	    policy_is_withdrawn(policy, sandbox, match->allow))
+		return match->below ? DENIAL_PARENT : DENIAL_WITHDRAWN;
 	if (match->allow != RULE_NONE)
 		return judge_listed(policy, sandbox, match->allow, type);
 	if (match->below)

@@ -3,7 +3,8 @@
  * policy - immutable compiled rules and sandboxes; one question, one verdict.
  *
  * Built off to the side by a builder in an arena of its own, sealed, swapped
- * in as a pointer, freed whole. Matching walks labels, never characters: the
+ * in as a pointer, freed whole. Of a sealed one only who has it changes, and
+ * which rules are withdrawn. Matching walks labels, never characters: the
  * exact name, then wildcards from the longest parent up, `*` before `**` at
  * the same parent; any matching deny rule wins over all allow rules. A label
  * with an octet outside a-z 0-9 - _ matches no allowing wildcard; a denying
@@ -28,10 +29,11 @@
 #include "lib/table.h"
 #include "lib/verdict.h"
 
-#define POLICY_NAME_MAX    64 /* names of policies and sandboxes, with NUL */
-#define POLICY_SOURCES_MAX 8
-#define POLICY_USE_MAX     16
-#define POLICY_NONE        UINT32_MAX
+#define POLICY_NAME_MAX      64 /* names of policies and sandboxes, with NUL */
+#define POLICY_SOURCES_MAX   8
+#define POLICY_USE_MAX       16
+#define POLICY_NONE          UINT32_MAX
+#define POLICY_WITHDRAWN_MAX 256
 
 /* What several rules share: terms are added once and referred to. */
 struct policy_terms {
@@ -87,8 +89,15 @@ struct policy_entry {
 	bool deny;
 };
 
+/* A rule that grants nothing any more, by kind and name. */
+struct policy_withdrawal {
+	char sandbox[POLICY_NAME_MAX]; /* to whom; "": to all */
+	enum rule_kind kind;
+	struct dname name;
+};
+
 /* Private but for the tables that other modules index: terms, profiles,
- * sandboxes, files, apex, protected_ranges. */
+ * sandboxes, files, apex, protected_ranges, withdrawn. */
 struct policy {
 	struct policy_limits limits;
 	struct policy_entry *entries;
@@ -109,6 +118,8 @@ struct policy {
 	uint32_t *source_sandbox; /* by slot of sources */
 	struct apex_table apex;
 	struct protected_ranges protected_ranges;
+	struct policy_withdrawal *withdrawn;
+	uint32_t withdrawn_count;
 	bool sealed;
 };
 
@@ -139,6 +150,27 @@ enum policy_error policy_builder_sandbox(struct policy *,
  */
 enum policy_error policy_builder_seal(struct policy *, uint32_t *ret_first,
     uint32_t *ret_second);
+
+/*
+ * Of a sealed policy (policy_change.c). A sandbox takes a number that nobody
+ * has, up to limits.sandboxes_max (REQUIREd); has4 and has6 are set from its
+ * sources. POLICY_NAME_TAKEN, and nothing has changed, when its name or one
+ * of its sources is somebody's. Leaving makes the number a hole; assigning
+ * gives the sandbox another profile.
+ */
+enum policy_error policy_attach(struct policy *, uint32_t sandbox,
+    const struct policy_sandbox *);
+void policy_detach(struct policy *, uint32_t sandbox);
+void policy_assign(struct policy *, uint32_t sandbox, uint32_t profile);
+/* Withdraws every allowing rule of this kind and name; again changes nothing.
+ * A name stays withdrawn for a sandbox that goes and comes back. POLICY_OK or
+ * POLICY_FULL. */
+enum policy_error policy_withdraw(struct policy *,
+    const struct policy_withdrawal *);
+/* Whether some allowing rule that this sandbox has (0: that any policy has)
+ * is of this kind and name. */
+bool policy_has_rule(const struct policy *, uint32_t sandbox, enum rule_kind,
+    const struct dname *);
 
 /*
  * Sets which rules are past their date. True when that changed anything: then

@@ -45,6 +45,8 @@ policy_builder_init(struct policy *policy, struct arena *arena,
 	policy->source_sandbox =
 	    arena_take(arena, sources, sizeof(*policy->source_sandbox));
 	apex_table_init(&policy->apex, arena, limits->suffixes_max, secret);
+	policy->withdrawn =
+	    arena_take(arena, POLICY_WITHDRAWN_MAX, sizeof(*policy->withdrawn));
 }
 
 enum policy_error
@@ -127,14 +129,35 @@ policy_builder_rule(struct policy *policy, uint32_t profile,
 	return POLICY_OK;
 }
 
+bool
+policy_take_sources(struct policy *policy, uint32_t number)
+{
+	struct policy_sandbox *sandbox = &policy->sandboxes[number - 1];
+	uint8_t key[POLICY_SOURCE_KEY_SIZE], i;
+	uint32_t slot;
+	bool is_new;
+
+	sandbox->has4 = false;
+	sandbox->has6 = false;
+	for (i = 0; i < sandbox->source_count; i++) {
+		policy_source_key(&sandbox->sources[i], key);
+		slot = table_claim(&policy->sources, key, &is_new);
+		if (slot == TABLE_NONE || !is_new)
+			return false;
+		policy->source_sandbox[slot] = number;
+		if (sandbox->sources[i].family == 4)
+			sandbox->has4 = true;
+		else
+			sandbox->has6 = true;
+	}
+	return true;
+}
+
 enum policy_error
 policy_builder_sandbox(struct policy *policy,
     const struct policy_sandbox *sandbox)
 {
 	struct policy_sandbox *kept;
-	uint8_t key[POLICY_SOURCE_KEY_SIZE], i;
-	uint32_t slot;
-	bool is_new;
 
 	REQUIRE(sandbox->source_count <= POLICY_SOURCES_MAX);
 	REQUIRE(sandbox->profile < policy->profile_count);
@@ -144,20 +167,9 @@ policy_builder_sandbox(struct policy *policy,
 		return POLICY_FULL;
 	kept = &policy->sandboxes[policy->sandbox_count++];
 	*kept = *sandbox;
-	kept->has4 = false;
-	kept->has6 = false;
-	for (i = 0; i < kept->source_count; i++) {
-		policy_source_key(&kept->sources[i], key);
-		slot = table_claim(&policy->sources, key, &is_new);
-		if (slot == TABLE_NONE || !is_new)
-			return POLICY_NAME_TAKEN;
-		policy->source_sandbox[slot] = policy->sandbox_count;
-		if (kept->sources[i].family == 4)
-			kept->has4 = true;
-		else
-			kept->has6 = true;
-	}
-	return POLICY_OK;
+	return policy_take_sources(policy, policy->sandbox_count)
+	    ? POLICY_OK
+	    : POLICY_NAME_TAKEN;
 }
 
 /* The order of two rules by key, kind and deny; 0: they are equal. */

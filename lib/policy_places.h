@@ -80,6 +80,34 @@ policy_source_key(const struct addr *addr, uint8_t key[POLICY_SOURCE_KEY_SIZE])
 	memcpy(key + 1, addr->bytes, sizeof(addr->bytes));
 }
 
+/* Enters the sources of a sandbox, with the families that it has; false: one
+ * is taken (policy_build.c). */
+bool policy_take_sources(struct policy *, uint32_t number);
+
+/* Whether an allowing rule is withdrawn, for a sandbox. */
+static inline bool
+policy_is_withdrawn(const struct policy *policy,
+    const struct policy_sandbox *sandbox, uint32_t rule)
+{
+	const struct policy_entry *entry = &policy->entries[rule];
+	uint8_t key[DNS_NAME_MAX];
+	uint32_t i;
+
+	for (i = 0; i < policy->withdrawn_count; i++) {
+		const struct policy_withdrawal *it = &policy->withdrawn[i];
+
+		if (it->kind != (enum rule_kind)entry->kind ||
+		    it->name.len != entry->len + 1 ||
+		    (it->sandbox[0] != '\0' &&
+			!policy_text_equal(it->sandbox, sandbox->name)))
+			continue;
+		policy_reverse(it->name.wire, entry->len, key);
+		if (memcmp(key, policy_key(policy, entry), entry->len) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* The profile itself (0) and those that it uses. POLICY_NONE: one that was
  * there already. */
 static inline uint32_t

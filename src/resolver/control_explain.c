@@ -110,6 +110,7 @@ suggest(const struct control_conn *conn, const struct verdict *verdict,
 	case DENIAL_UNKNOWN_SOURCE:
 	case DENIAL_OVERLOAD:
 	case DENIAL_DENY_RULE:
+	case DENIAL_WITHDRAWN:
 	case DENIAL_FAMILY:
 	case DENIAL_PROTECTED:
 	case DENIAL_UNPINNED:
