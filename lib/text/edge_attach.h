@@ -13,10 +13,13 @@
 #ifndef LIB_TEXT_EDGE_ATTACH_H
 #define LIB_TEXT_EDGE_ATTACH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/addr.h"
 #include "lib/text/edge_text.h"
+
+struct edge_reader;
 
 enum edge_attach_error {
 	EDGE_ATTACH_OK,
@@ -44,10 +47,16 @@ struct edge_attach {
 /* At the start, before anybody is attached: gives the array room for every
  * number of the run (edge_numbers_max). 0 or -ENOMEM. */
 int edge_attach_reserve(struct edge_config *);
+/* Reads `attach`, after policies and sandboxes. A part of edge_text; nobody
+ * else calls it. 0 or -EINVAL. */
+int edge_attach_read(struct edge_reader *);
 /* The lowest number for attached ones that nobody has; 0: none is left. */
 uint32_t edge_attach_number(const struct edge_config *);
 
-/* own has the host's addresses, which change. */
+/* Whether an address could be that of somebody who was attached. */
+bool edge_attach_covers(const struct edge_config *, const struct addr *);
+
+/* own has the host's addresses, which change; NULL: not looked at. */
 enum edge_attach_error edge_attach_check(const struct edge_config *,
     const struct protected_ranges *own, uint32_t number,
     const struct edge_attach *);
@@ -64,11 +73,11 @@ enum edge_attach_error edge_attach_check_policy(const struct edge_config *,
  * A reload: whether the next configuration, which has followed the present
  * one, would let one of the present one's be attached as it is; it is put
  * where it would. Its policy goes by name. To be asked for each in the order
- * of their numbers.
+ * of their numbers. The host's addresses are not looked at, so that both
+ * programs find the same.
  */
 enum edge_attach_error edge_attach_carry(struct edge_config *next,
-    const struct edge_config *before, const struct protected_ranges *own,
-    uint32_t number);
+    const struct edge_config *before, uint32_t number);
 
 /* A sentence for the caller, without a full stop. */
 const char *edge_attach_text(enum edge_attach_error);

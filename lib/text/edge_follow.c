@@ -20,9 +20,23 @@ struct named {
 };
 
 uint32_t
-edge_numbers_max(const struct edge_config *config)
+edge_file_numbers_max(const struct edge_config *config)
 {
 	return (uint32_t)config->sandbox_count * 2 + NUMBERS_SPARE;
+}
+
+static uint32_t
+attach_room(const struct edge_config *config)
+{
+	return config->attach_prefix_count > 0
+	    ? config->settings.attach_count_max
+	    : 0;
+}
+
+uint32_t
+edge_numbers_max(const struct edge_config *config)
+{
+	return edge_file_numbers_max(config) + attach_room(config);
 }
 
 bool
@@ -112,7 +126,8 @@ list_names(const struct edge_config *config, struct named *ret)
 	size_t count = 0;
 
 	for (size_t i = 0; i < config->sandbox_count; i++)
-		if (edge_sandbox_exists(&config->sandboxes[i]))
+		if (edge_sandbox_exists(&config->sandboxes[i]) &&
+		    !config->sandboxes[i].attached)
 			ret[count++] =
 			    (struct named){ config->sandboxes[i].name,
 				    (uint32_t)i + 1 };
@@ -156,10 +171,9 @@ give_numbers(const struct edge_config *next, const struct edge_config *before,
 
 static int
 move_to_numbers(struct edge_config *config, const uint32_t *numbers,
-    uint32_t highest)
+    uint32_t highest, uint32_t most)
 {
-	struct edge_sandbox *moved =
-	    calloc((size_t)highest + 1, sizeof(*moved));
+	struct edge_sandbox *moved = calloc((size_t)most + 1, sizeof(*moved));
 
 	if (moved == NULL)
 		return -ENOMEM;
@@ -171,6 +185,13 @@ move_to_numbers(struct edge_config *config, const uint32_t *numbers,
 	config->sandboxes = moved;
 	config->sandbox_count = highest;
 	return 0;
+}
+
+/* What was reserved at the start, if it was. */
+static uint32_t
+room_after(const struct edge_config *before, uint32_t highest)
+{
+	return before->numbers_max > highest ? before->numbers_max : highest;
 }
 
 static int
@@ -187,11 +208,33 @@ renumber(struct edge_config *config, const struct edge_before *before,
 		    give_numbers(config, before->config, names, numbers);
 		status = *ret_highest > before->numbers_max
 		    ? -EINVAL
-		    : move_to_numbers(config, numbers, *ret_highest);
+		    : move_to_numbers(config, numbers, *ret_highest,
+			  room_after(before->config, *ret_highest));
+	}
+	if (status == 0) {
+		config->file_numbers_max = before->config->file_numbers_max;
+		config->numbers_max = before->config->numbers_max;
 	}
 	free(names);
 	free(numbers);
 	return status;
+}
+
+static int
+check_attach_room(const struct edge_config *config,
+    const struct edge_config *before, const char *file,
+    const struct yaml_node *root, struct text_error *ret_error)
+{
+	const struct yaml_node *map = yaml_tree_get(root, "attach"), *node;
+	uint32_t room = before->numbers_max - before->file_numbers_max;
+
+	if (before->numbers_max == 0 || attach_room(config) <= room)
+		return 0;
+	node = yaml_tree_get(map, "count_max");
+	return text_error_at(ret_error, file, node != NULL ? node : map,
+	    "there is room for %u attached sandboxes since the start, not for "
+	    "%u; restart, or lower attach.count_max",
+	    (unsigned)room, (unsigned)attach_room(config));
 }
 
 int
@@ -212,6 +255,10 @@ edge_follow(struct edge_config *config, const struct edge_before *before,
 		    "\"%s\" needs a restart to change; nothing was changed",
 		    key);
 	}
+	status =
+	    check_attach_room(config, before->config, file, root, ret_error);
+	if (status < 0)
+		return status;
 	status = renumber(config, before, &highest);
 	if (status != -EINVAL)
 		return status;

@@ -21,22 +21,25 @@
 #include "lib/text/edge_text.h"
 
 /* The highest number that a run which begins with this configuration will
- * give: what is allocated at the start has room for it. */
+ * give: what is allocated at the start has room for it. Behind the highest
+ * one for sandboxes of the file come those that are attached (edge_attach). */
 uint32_t edge_numbers_max(const struct edge_config *);
+uint32_t edge_file_numbers_max(const struct edge_config *);
 /* False: a hole. */
 bool edge_sandbox_exists(const struct edge_sandbox *);
 
 /* The configuration that holds, and the room that the run has. */
 struct edge_before {
 	const struct edge_config *config;
-	uint32_t numbers_max;
+	uint32_t numbers_max; /* for sandboxes of the file */
 };
 
 /*
  * Gives the sandboxes of a configuration their numbers, which moves them in
  * its array. Refuses what needs a restart: a changed `listen`, `edge`,
- * `control`, `user`, `nft`, `limits` or `state_dir`, and more sandboxes than
- * there are numbers. root is what it was read from. 0, -EINVAL or -ENOMEM;
+ * `control`, `user`, `nft`, `limits` or `state_dir`, more sandboxes than there
+ * are numbers, and more `attach.count_max` than there is room. Whoever is
+ * attached is not in it (edge_attach_carry). root is what it was read from. 0, -EINVAL or -ENOMEM;
  * unchanged on failure.
  */
 int edge_follow(struct edge_config *, const struct edge_before *,

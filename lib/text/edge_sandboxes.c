@@ -166,9 +166,13 @@ read_sandbox_labels(struct edge_reader *r, const struct yaml_node *map,
     struct edge_sandbox *sandbox)
 {
 	uint16_t count = 0;
-	int status = settings_labels_read(r->file, map, sandbox->labels, &count,
-	    r->error);
+	int status;
 
+	sandbox->labels = calloc(SETTINGS_LABELS_MAX, sizeof(*sandbox->labels));
+	if (sandbox->labels == NULL)
+		return -ENOMEM;
+	status = settings_labels_read(r->file, map, sandbox->labels, &count,
+	    r->error);
 	sandbox->label_count = (uint8_t)count;
 	return status;
 }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/text/edge_attach.h"
 #include "lib/text/edge_policies.h"
 #include "lib/text/edge_sandboxes.h"
 
@@ -31,6 +32,8 @@ edge_config_read(struct edge_config **ret, const char *file,
 		status = edge_policies_read(&r);
 	if (status == 0)
 		status = edge_sandboxes_read(&r);
+	if (status == 0)
+		status = edge_attach_read(&r);
 	if (status < 0) {
 		edge_config_free(r.config);
 		return status;
@@ -48,6 +51,8 @@ edge_config_free(struct edge_config *config)
 		free(config->policies[i].services);
 		free(config->policies[i].private_ok);
 	}
+	for (size_t i = 0; i < config->sandbox_count; i++)
+		free(config->sandboxes[i].labels);
 	free(config->policies);
 	free(config->sandboxes);
 	free(config->lists);

@@ -18,8 +18,9 @@
 #include "lib/text/settings.h"
 #include "lib/text/yaml_tree.h"
 
-#define EDGE_NAME_MAX    64
-#define EDGE_SOURCES_MAX 8
+#define EDGE_NAME_MAX            64
+#define EDGE_SOURCES_MAX         8
+#define EDGE_ATTACH_PREFIXES_MAX 64
 
 /* A policy as the guard sees it: the union over its rules and those of the
  * policies that it uses. */
@@ -42,7 +43,7 @@ struct edge_sandbox {
 	char interface[SETTINGS_IFNAME_MAX]; /* "": by route */
 	bool has_mac;
 	uint8_t mac[TEXT_MAC_SIZE]; /* of its frames at a port of a bridge */
-	struct setting_label labels[SETTINGS_LABELS_MAX];
+	struct setting_label *labels; /* of the configuration */
 	uint8_t label_count;
 	bool attached; /* at run time: not of the file (edge_attach) */
 	uint32_t each; /* attached: number of whom it is a member of, or 0 */
@@ -52,8 +53,12 @@ struct edge_config {
 	struct settings settings;
 	struct edge_sandbox *sandboxes;
 	size_t sandbox_count; /* the highest number; some may be holes */
-	uint32_t file_numbers_max; /* numbers behind it are of attached ones */
-	uint32_t numbers_max; /* room in the array, once it was reserved */
+	/* What may be attached; 0 prefixes: nothing. */
+	struct prefix attach_prefixes[EDGE_ATTACH_PREFIXES_MAX];
+	size_t attach_prefix_count;
+	/* Once room was reserved: numbers behind the first are of attached
+	 * ones, and there are none behind the second. */
+	uint32_t file_numbers_max, numbers_max;
 	uint32_t attached_count;
 	struct edge_policy *policies;
 	size_t policy_count;

@@ -459,6 +459,8 @@ read_other(struct reader *r, const char *name, const struct yaml_node *node)
 		return read_nat64(r, node);
 	if (strcmp(name, "version") == 0)
 		return read_version(r, node);
+	if (strncmp(name, "attach.", 7) == 0)
+		return 0; /* edge_attach reads them, with the policies */
 	return value_kind(r->file, node, YAML_MAPPING, "{}", r->error);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text/edge_attach.h"
 #include "tests/unit/unit.h"
 
 #define FIXED                                                           \
@@ -194,6 +195,49 @@ START_TEST(a_run_has_room_for_all_to_be_replaced)
 }
 END_TEST
 
+/* Whoever is attached has no name that a file could mean, and more of them
+ * than there is room for need a restart. */
+START_TEST(attached_ones_are_no_part_of_it)
+{
+	static const char attach[] =
+	    "policies: {p: {}}\nattach: {policies: [p], prefixes:"
+	    " [10.200.9.0/24], count_max: %d}\nsandboxes:\n"
+	    "  %s: {policy: p, source: [10.200.2.2]}\n";
+	struct edge_attach request = { .name = "z", .source_count = 1 };
+	struct edge_config *config, *next;
+	struct edge_before before;
+	struct text_error error;
+	char text[1024];
+	uint32_t number;
+
+	snprintf(text, sizeof(text), "%s", REQUIRED);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), attach, 5,
+	    "a");
+	config = read_text(text, NULL, 0, &error);
+	ck_assert_int_eq(edge_attach_reserve(config), 0);
+	before = (struct edge_before){ config, config->file_numbers_max };
+	number = edge_attach_number(config);
+	edge_attach_put(config, number, &request);
+	snprintf(text, sizeof(text), "%s", REQUIRED);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), attach, 5,
+	    "z");
+	next = read_text(text, &before, 0, &error);
+	ck_assert_uint_eq(next->sandbox_count, 2);
+	ck_assert_str_eq(next->sandboxes[1].name, "z");
+	ck_assert(!next->sandboxes[1].attached);
+	edge_config_free(next);
+	snprintf(text, sizeof(text), "%s", REQUIRED);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), attach, 6,
+	    "z");
+	next = read_text(text, &before, -EINVAL, &error);
+	ck_assert_str_eq(error.reason,
+	    "there is room for 5 attached sandboxes since the start, not for "
+	    "6; restart, or lower attach.count_max");
+	edge_config_free(next);
+	edge_config_free(config);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -206,5 +250,6 @@ main(void)
 	tcase_add_loop_test(tests, what_needs_a_restart_is_refused_by_its_key,
 	    0, sizeof(changes) / sizeof(changes[0]));
 	tcase_add_test(tests, a_run_has_room_for_all_to_be_replaced);
+	tcase_add_test(tests, attached_ones_are_no_part_of_it);
 	return unit_run(suite);
 }

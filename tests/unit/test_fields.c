@@ -75,7 +75,7 @@ START_TEST(keys_are_judged_by_the_map_they_stand_in)
 		{ "pins.floor: x", "",
 		    "unknown key \"pins.floor\"; known here are: version, "
 		    "listen, edge, upstream, forward, sandboxes, policies, "
-		    "events, labels, include, control, nft, pins, ttl, "
+		    "events, labels, include, attach, control, nft, pins, ttl, "
 		    "protected, limits, public_suffixes, state_dir, user" },
 		{ "upload: x", "rule.",
 		    "\"upload\" is not in this version yet; leave it out" },

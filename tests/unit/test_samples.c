@@ -233,7 +233,7 @@ static const struct {
 	const char *heading, *prefix;
 } HEADINGS[] = { { "Top level", "" }, { "Sandboxes", "sandbox." },
 	{ "Policies", "policy." }, { "Rules", "rule." }, { "Sinks", "sink." },
-	{ "Control sockets", "control." },
+	{ "Attached sandboxes", "attach." }, { "Control sockets", "control." },
 	{ "The table in the kernel", "nft." }, { "Lifetimes of pins", "pins." },
 	{ "Lifetimes in answers", "ttl." },
 	{ "Protected ranges", "protected." }, { "Limits", "limits." } };
