@@ -97,6 +97,8 @@ struct engine {
 	bool settling; /* between start and engine_settled() */
 	uint32_t rejudge_slot; /* of the walk after a policy change, or
 				  TABLE_NONE */
+	uint32_t rejudge_sandbox; /* whose pins the walk is about, 0: all */
+	bool rejudge_gone; /* they are forgotten, unseen */
 	struct deadlines flows_due; /* lapsed elements to ask about, by slot */
 	uint8_t *flows_state; /* enum flows_state by slot */
 	uint32_t flows_in_flight;
@@ -111,6 +113,17 @@ int engine_init(struct engine *, const struct engine_limits *, struct arena *,
  * grants is revoked as effects are pulled, cached answers are dropped, the
  * rest is left alone. */
 void engine_set_policy(struct engine *, const struct policy *, uint64_t now_ms);
+/*
+ * The sandbox of a number goes; while the policy still has it. Who waits is
+ * REFUSED, and pins (whoever cuts the kernel's is not asked to), answers and
+ * evidence are forgotten; what is still to come from upstream and kernel is
+ * stale. Once the effects are pulled the number is as if it had been nobody's,
+ * and may leave the policy.
+ */
+void engine_detach(struct engine *, uint32_t sandbox, uint64_t now_ms);
+/* The policy that holds grants a sandbox (0: all) something else than it did:
+ * as when a policy is set. */
+void engine_regrant(struct engine *, uint32_t sandbox, uint64_t now_ms);
 /* Settings of a reload, for what is decided from now on. */
 void engine_set_settings(struct engine *, const struct engine_settings *);
 

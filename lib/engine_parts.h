@@ -68,7 +68,9 @@ void engine_audit(struct engine *, const struct query *, uint8_t rcode,
 
 /* pins: carves, and begins the walk over the ledger after a policy change. */
 void engine_pins_init(struct engine *, struct arena *);
-void engine_pins_rejudge(struct engine *);
+void engine_pins_rejudge(struct engine *, uint32_t sandbox);
+/* The same walk, which forgets all of a sandbox's. */
+void engine_pins_forget(struct engine *, uint32_t sandbox);
 /* Marks what is over as lapsed. */
 void engine_pins_expire(struct engine *);
 /* When engine_pins_expire() or a step is wanted. */

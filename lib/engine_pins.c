@@ -134,9 +134,18 @@ engine_settled(struct engine *e, int status, uint64_t now_ms)
  */
 
 void
-engine_pins_rejudge(struct engine *e)
+engine_pins_rejudge(struct engine *e, uint32_t sandbox)
 {
 	e->rejudge_slot = pins_each(&e->pins, TABLE_NONE);
+	e->rejudge_sandbox = sandbox;
+	e->rejudge_gone = false;
+}
+
+void
+engine_pins_forget(struct engine *e, uint32_t sandbox)
+{
+	engine_pins_rejudge(e, sandbox);
+	e->rejudge_gone = true;
 }
 
 static void
@@ -145,8 +154,15 @@ rejudge_one(struct engine *e, uint32_t slot)
 	struct pin_record r;
 	uint8_t left;
 
-	if (!pins_record(&e->pins, slot, &r))
+	if (!pins_record(&e->pins, slot, &r) ||
+	    (e->rejudge_sandbox != 0 &&
+		r.element.sandbox != e->rejudge_sandbox))
 		return;
+	if (e->rejudge_gone) {
+		pins_drop(&e->pins, slot);
+		engine_record(e, EFFECT_FORGET, slot, r.element.sandbox);
+		return;
+	}
 	left = r.holder_count;
 	/* From the last to the first, so that indexes stay true. */
 	for (uint8_t i = r.holder_count; i-- > 0;) {

@@ -5,6 +5,8 @@
  */
 #include "lib/engine_parts.h"
 
+#include "lib/require.h"
+
 /* A grace that the cap has no room for is cut, so that there is something
  * left to tell: two seconds, of which one may pass until it is told. */
 static void
@@ -45,7 +47,60 @@ engine_set_policy(struct engine *e, const struct policy *policy,
 	e->policy = policy;
 	e->policy_generation++;
 	cache_drop(&e->cache, 0);
-	engine_pins_rejudge(e);
+	engine_pins_rejudge(e, 0);
+}
+
+void
+engine_regrant(struct engine *e, uint32_t sandbox, uint64_t now_ms)
+{
+	engine_enter(e, now_ms);
+	e->policy_generation++;
+	cache_drop(&e->cache, sandbox);
+	engine_pins_rejudge(e, sandbox);
+}
+
+/* Whatever they wait for. */
+static void
+refuse_waiting(struct engine *e, uint32_t sandbox)
+{
+	struct queries *queries = &e->queries;
+
+	for (uint32_t slot = pool_next(&queries->pool, 0); slot != POOL_NONE;
+	     slot = pool_next(&queries->pool, slot + 1)) {
+		struct query *q = &queries->query[slot];
+
+		if (q->client.sandbox != sandbox)
+			continue;
+		q->denial = DENIAL_UNKNOWN_SOURCE;
+		q->stage = QUERY_PINNED;
+		query_move(queries, pool_id(&queries->pool, slot),
+		    &queries->ready);
+	}
+}
+
+/* Nothing is called back from upstream: that would show in its time what the
+ * sandbox asked. What comes finds no lookup. */
+static void
+close_lookups(struct engine *e, uint32_t sandbox)
+{
+	struct lookups *lookups = &e->lookups;
+
+	for (uint32_t slot = pool_next(&lookups->pool, 0); slot != POOL_NONE;
+	     slot = pool_next(&lookups->pool, slot + 1))
+		if (lookups->lookup[slot].sandbox == sandbox)
+			lookup_close(lookups, pool_id(&lookups->pool, slot));
+}
+
+void
+engine_detach(struct engine *e, uint32_t sandbox, uint64_t now_ms)
+{
+	engine_enter(e, now_ms);
+	REQUIRE(sandbox > 0 && policy_sandbox(e->policy, sandbox) != NULL);
+	refuse_waiting(e, sandbox);
+	close_lookups(e, sandbox);
+	cache_drop(&e->cache, sandbox);
+	tunnel_forgive(&e->tunnel, sandbox);
+	engine_pins_forget(e, sandbox);
 }
 
 void

@@ -77,6 +77,15 @@ pool_give(struct pool *p, uint64_t id)
 }
 
 uint32_t
+pool_next(const struct pool *p, uint32_t slot)
+{
+	for (; slot < p->capacity; slot++)
+		if (is_taken(p, slot))
+			return slot;
+	return POOL_NONE;
+}
+
+uint32_t
 pool_in_use(const struct pool *p)
 {
 	return p->in_use;

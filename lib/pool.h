@@ -35,6 +35,8 @@ uint32_t pool_at(const struct pool *, uint64_t id);
 void pool_give(struct pool *, uint64_t id);
 /* The id of a taken slot (REQUIREd). */
 uint64_t pool_id(const struct pool *, uint32_t slot);
+/* The first taken slot from this one on, POOL_NONE: there is none. */
+uint32_t pool_next(const struct pool *, uint32_t slot);
 uint32_t pool_in_use(const struct pool *);
 
 #endif

@@ -33,6 +33,10 @@
  *   SETTLED ok|EPERM
  *   LOST all|SANDBOX            the kernel lost the pins
  *   HELPER-LOST
+ *   ATTACH NAME POLICY ADDR…    somebody comes, under the lowest free number
+ *   DETACH NAME                 and goes
+ *   ASSIGN NAME POLICY          another policy for it
+ *   REVOKE RULE [SANDBOX]       withdraws a rule, from all or from one
  *   EXPECT …                    see expect.c: ASK PIN UNPIN FLOWS RECALL
  *                               SETTLE REPLY EVENT RECORD FORGET NOTHING
  *
@@ -394,6 +398,96 @@ do_helper_lost(struct script *s)
 	return !s->failed;
 }
 
+static uint32_t
+find_profile(const struct script *s, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < s->policy->profile_count &&
+	    strcmp(s->policy->profiles[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+static bool
+do_attach(struct script *s)
+{
+	struct policy_sandbox guest = { 0 };
+	uint32_t number = 1;
+
+	if (s->word_count < 4)
+		return script_fail(s, "NAME POLICY ADDR is wanted");
+	(void)snprintf(guest.name, sizeof(guest.name), "%s", s->words[1]);
+	guest.profile = find_profile(s, s->words[2]);
+	if (guest.profile == s->policy->profile_count)
+		return script_fail(s, "no policy %s", s->words[2]);
+	for (uint32_t i = 3; i < s->word_count; i++)
+		if (!addr_parse(s->words[i], strlen(s->words[i]),
+			&guest.sources[guest.source_count++]))
+			return script_fail(s, "source %s", s->words[i]);
+	while (policy_sandbox(s->policy, number) != NULL)
+		number++;
+	if (number >= s->limits.sandboxes_max ||
+	    policy_attach(s->policy, number, &guest) != POLICY_OK)
+		return script_fail(s, "no room, or taken");
+	return true;
+}
+
+static bool
+do_detach(struct script *s)
+{
+	uint32_t number =
+	    s->word_count == 2 ? script_sandbox(s, s->words[1]) : 0;
+
+	if (number == 0)
+		return script_fail(s, "a sandbox is wanted");
+	engine_detach(s->engine, number, s->now_ms);
+	script_drain(s);
+	policy_detach(s->policy, number);
+	return !s->failed;
+}
+
+static bool
+do_assign(struct script *s)
+{
+	uint32_t number =
+	    s->word_count == 3 ? script_sandbox(s, s->words[1]) : 0;
+	uint32_t profile = number == 0 ? 0 : find_profile(s, s->words[2]);
+
+	if (number == 0 || profile == s->policy->profile_count)
+		return script_fail(s, "SANDBOX POLICY is wanted");
+	policy_assign(s->policy, number, profile);
+	engine_regrant(s->engine, number, s->now_ms);
+	script_drain(s);
+	return !s->failed;
+}
+
+static bool
+do_revoke(struct script *s)
+{
+	struct policy_withdrawal it = { .kind = RULE_EXACT };
+	uint32_t number =
+	    s->word_count == 3 ? script_sandbox(s, s->words[2]) : 0;
+	const char *name = s->words[1];
+
+	if (s->word_count < 2 || (s->word_count == 3 && number == 0))
+		return script_fail(s, "RULE [SANDBOX] is wanted");
+	for (; *name == '*' || *name == '.'; name++)
+		if (*name == '*')
+			it.kind =
+			    it.kind == RULE_EXACT ? RULE_CHILD : RULE_BELOW;
+	if (number != 0)
+		(void)snprintf(it.sandbox, sizeof(it.sandbox), "%s",
+		    s->words[2]);
+	if (!dname_from_text(name, strlen(name), &it.name) ||
+	    !policy_has_rule(s->policy, number, it.kind, &it.name) ||
+	    policy_withdraw(s->policy, &it) != POLICY_OK)
+		return script_fail(s, "no rule %s", s->words[1]);
+	engine_regrant(s->engine, number, s->now_ms);
+	script_drain(s);
+	return !s->failed;
+}
+
 static const struct verb {
 	const char *name;
 	bool (*run)(struct script *);
@@ -415,6 +509,10 @@ static const struct verb {
 	{ "SETTLED", do_settled, true },
 	{ "LOST", do_lost, true },
 	{ "HELPER-LOST", do_helper_lost, true },
+	{ "ATTACH", do_attach, true },
+	{ "DETACH", do_detach, true },
+	{ "ASSIGN", do_assign, true },
+	{ "REVOKE", do_revoke, true },
 	{ "EXPECT", script_expect, false },
 };
 

@@ -126,6 +126,60 @@ helper_model_request(struct world *w, const struct effect *effect)
 	d->lifetime_ms = effect->u.pin.lifetime_ms;
 }
 
+/* The same channel, the same order. */
+void
+helper_model_detach(struct world *w, uint32_t sandbox)
+{
+	struct delivery *d;
+
+	if (w->helper_dead)
+		return;
+	if (w->helper_free_ms < w->now_ms)
+		w->helper_free_ms = w->now_ms;
+	d = world_deliver(w, DELIVER_HELPER, w->helper_free_ms);
+	d->request = EFFECT_UNPIN;
+	d->flag = true;
+	d->number = sandbox;
+}
+
+uint32_t
+kernel_count(const struct world *w, uint32_t sandbox)
+{
+	const struct table *elements = &w->kernel.elements;
+	uint32_t slot = table_oldest(elements), count = 0;
+
+	for (; slot != TABLE_NONE; slot = table_next(elements, slot)) {
+		const uint8_t *key = table_key(elements, slot);
+
+		count +=
+		    key[0] == sandbox && w->kernel.until_ms[slot] > w->now_ms;
+	}
+	return count;
+}
+
+static void
+drop_sandbox(struct world *w, uint32_t sandbox)
+{
+	uint32_t slot = table_oldest(&w->kernel.elements);
+
+	while (slot != TABLE_NONE) {
+		const uint8_t *key = table_key(&w->kernel.elements, slot);
+		uint32_t next = table_next(&w->kernel.elements, slot);
+
+		if (sandbox == 0 || key[0] == sandbox)
+			table_drop(&w->kernel.elements, slot);
+		slot = next;
+	}
+}
+
+static void
+take_detach(struct world *w, const struct delivery *d)
+{
+	if (w->plant != 3)
+		drop_sandbox(w, d->number);
+	world_deliver(w, DELIVER_DETACHED, channel_time(w))->number = d->number;
+}
+
 static void
 take_pin(struct world *w, const struct delivery *d)
 {
@@ -150,6 +204,10 @@ helper_model_take(struct world *w, const struct delivery *d)
 
 	if (w->helper_dead)
 		return;
+	if (d->flag) {
+		take_detach(w, d);
+		return;
+	}
 	switch (d->request) {
 	case EFFECT_PIN:
 		take_pin(w, d);
@@ -177,7 +235,9 @@ helper_model_take(struct world *w, const struct delivery *d)
 void
 helper_model_take_silently(struct world *w, const struct delivery *d)
 {
-	if (d->request == EFFECT_PIN)
+	if (d->flag)
+		drop_sandbox(w, d->number);
+	else if (d->request == EFFECT_PIN)
 		hold(w, d);
 	else if (d->request == EFFECT_UNPIN)
 		cut(w, &d->element);
@@ -187,19 +247,11 @@ helper_model_take_silently(struct world *w, const struct delivery *d)
 void
 helper_model_flush(struct world *w, uint32_t sandbox)
 {
-	uint32_t slot = table_oldest(&w->kernel.elements);
 	struct delivery *notice;
 
 	if (w->helper_dead)
 		return;
-	while (slot != TABLE_NONE) {
-		const uint8_t *key = table_key(&w->kernel.elements, slot);
-		uint32_t next = table_next(&w->kernel.elements, slot);
-
-		if (sandbox == 0 || key[0] == sandbox)
-			table_drop(&w->kernel.elements, slot);
-		slot = next;
-	}
+	drop_sandbox(w, sandbox);
 	w->flushes_under_way++;
 	notice = world_deliver(w, DELIVER_LOST, channel_time(w));
 	notice->number = sandbox;

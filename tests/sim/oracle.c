@@ -7,6 +7,8 @@
  *      the rule, at least as long as the TTL and the grace, and as the floor;
  *      no protected or forged address is replied at all
  *   2  no ask leaves for a name that the policy refuses
+ *   3  nothing of a detached sandbox is left, neither here nor, once the
+ *      helper has said so, in the kernel
  *   4  each question has exactly one outcome, by its deadline
  *   5  the ledger never claims more than the kernel holds
  *   6  no table is over its limit; at rest every pool is empty
@@ -288,6 +290,41 @@ oracle_after_policy(struct world *w)
 	if (w->unpins_seen != w->unpins_expected)
 		oracle_fail(w, 7, "%u revoked by a policy change, not %u",
 		    (unsigned)w->unpins_seen, (unsigned)w->unpins_expected);
+}
+
+void
+oracle_detached(struct world *w, uint32_t sandbox)
+{
+	const struct engine *e = w->engine;
+
+	if (e->queries.sandbox_open[sandbox] != 0 ||
+	    e->lookups.sandbox_open[sandbox] != 0 ||
+	    e->pins.sandbox_pins[sandbox] != 0 ||
+	    e->cache.shares[sandbox].count != 0 ||
+	    e->tunnel.sandbox_keys[sandbox] != 0)
+		oracle_fail(w, 3, "sandbox %u is gone, and left something",
+		    (unsigned)sandbox);
+	for (uint32_t i = 0; i < w->limits.pins.pins_max; i++)
+		if (w->state_used[i] && w->state[i].element.sandbox == sandbox)
+			oracle_fail(w, 3,
+			    "sandbox %u is gone, its record %u "
+			    "is not",
+			    (unsigned)sandbox, (unsigned)i);
+	for (uint32_t i = 0; i < w->query_count; i++)
+		if (w->queries[i].open && !w->queries[i].silent &&
+		    w->queries[i].sandbox == sandbox)
+			oracle_fail(w, 3, "query %u of who is gone waits",
+			    (unsigned)i);
+}
+
+void
+oracle_attaching(struct world *w, uint32_t sandbox)
+{
+	uint32_t count = kernel_count(w, sandbox);
+
+	if (count != 0)
+		oracle_fail(w, 3, "%u elements of who had number %u before",
+		    (unsigned)count, (unsigned)sandbox);
 }
 
 static void

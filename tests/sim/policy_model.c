@@ -33,8 +33,13 @@ static const struct sim_rule rules[] = {
 _Static_assert(ARRAY_LEN(rules) <= SIM_RULES, "a policy has a place for each");
 
 static const char *const profiles[2] = { "agent", "ci" };
-/* The profile of each sandbox; 0 is nobody. */
-static const uint8_t profile_of[SIM_SANDBOXES + 1] = { 0, 0, 1, 0 };
+static const struct {
+	const char *name, *sources;
+} sandboxes[SIM_SANDBOXES] = {
+	{ "box1", "10.200.1.2 2001:db8:200::2" },
+	{ "box2", "10.200.2.2" },
+	{ "box3", "10.200.3.2 2001:db8:200::3" },
+};
 
 void
 policy_model_draw(struct world *w, struct sim_policy *ret)
@@ -55,15 +60,63 @@ policy_model_draw(struct world *w, struct sim_policy *ret)
 				rules[i].pattern, rules[i].terms);
 		}
 	}
-	(void)snprintf(text + used, sizeof(text) - used,
-	    "sandbox box1 agent 10.200.1.2 2001:db8:200::2\n"
-	    "sandbox box2 ci 10.200.2.2\n"
-	    "sandbox box3 agent 10.200.3.2 2001:db8:200::3\n");
+	for (uint32_t i = 0; i < SIM_SANDBOXES; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+		    "sandbox %s %s %s\n", sandboxes[i].name,
+		    profiles[ret->profile_of[i + 1]], sandboxes[i].sources);
 	ret->policy = rig_policy(text, error);
 	if (ret->policy == NULL) {
 		fprintf(stderr, "%s\n", error);
 		abort();
 	}
+	for (uint32_t i = 1; i <= SIM_SANDBOXES; i++)
+		if (ret->gone[i])
+			policy_detach(ret->policy, i);
+	memset(ret->withdrawn, 0, sizeof(ret->withdrawn));
+}
+
+bool
+policy_model_withdraw(struct sim_policy *policy, uint32_t sandbox,
+    uint32_t rule)
+{
+	struct policy_withdrawal it = { .kind = RULE_EXACT };
+	const char *base;
+
+	if (rule >= ARRAY_LEN(rules) || rules[rule].deny)
+		return false;
+	base = rules[rule].pattern;
+	for (; base[0] == '*' || base[0] == '.'; base++)
+		if (base[0] == '*')
+			it.kind =
+			    it.kind == RULE_EXACT ? RULE_CHILD : RULE_BELOW;
+	if (sandbox > 0)
+		(void)snprintf(it.sandbox, sizeof(it.sandbox), "%s",
+		    sandboxes[sandbox - 1].name);
+	if (!dname_from_text(base, strlen(base), &it.name) ||
+	    policy_withdraw(policy->policy, &it) != POLICY_OK)
+		return false;
+	policy->withdrawn[sandbox][rule] = true;
+	return true;
+}
+
+void
+policy_model_attach(struct sim_policy *policy, uint32_t sandbox,
+    uint8_t profile)
+{
+	struct policy_sandbox guest = { .profile = profile };
+	char text[64], *save, *word;
+
+	(void)snprintf(guest.name, sizeof(guest.name), "%s",
+	    sandboxes[sandbox - 1].name);
+	(void)snprintf(text, sizeof(text), "%s",
+	    sandboxes[sandbox - 1].sources);
+	for (word = strtok_r(text, " ", &save); word != NULL;
+	     word = strtok_r(NULL, " ", &save))
+		REQUIRE(addr_parse(word, strlen(word),
+		    &guest.sources[guest.source_count++]));
+	REQUIRE(policy_attach(policy->policy, sandbox, &guest) == POLICY_OK);
+	policy->gone[sandbox] = false;
+	policy->profile_of[sandbox] = profile;
 }
 
 static bool
@@ -126,9 +179,12 @@ const struct sim_rule *
 policy_model_match(const struct sim_policy *policy, uint32_t sandbox,
     const char *name)
 {
-	const bool *has = policy->has[profile_of[sandbox]];
+	const bool *has = policy->has[policy->profile_of[sandbox]];
 	const struct sim_rule *best = NULL;
 	uint32_t best_fit = 0;
+
+	if (policy->gone[sandbox])
+		return NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
 		uint32_t fit = has[i] ? matches(&rules[i], name) : 0;
@@ -142,6 +198,10 @@ policy_model_match(const struct sim_policy *policy, uint32_t sandbox,
 			best = &rules[i];
 		}
 	}
+	if (best != NULL &&
+	    (policy->withdrawn[0][best - rules] ||
+		policy->withdrawn[sandbox][best - rules]))
+		return NULL;
 	return best;
 }
 

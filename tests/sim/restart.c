@@ -49,6 +49,8 @@ clear_channels(struct world *w)
 		if (d->kind == DELIVER_QUERY || d->kind == DELIVER_POLICY ||
 		    d->kind == DELIVER_FLUSH || d->kind == DELIVER_PAUSE ||
 		    d->kind == DELIVER_HELPER_DEAD ||
+		    d->kind == DELIVER_DETACH || d->kind == DELIVER_ATTACH ||
+		    d->kind == DELIVER_ASSIGN || d->kind == DELIVER_REVOKE ||
 		    d->kind == DELIVER_RESTART) {
 			copy = world_deliver(w, d->kind, d->at_ms);
 			d->order = copy->order;
@@ -101,10 +103,19 @@ restart_world(struct world *w)
 	engine_recalled(w->engine, w->now_ms);
 	world_pump(w);
 	unexplained = helper_model_settle(w);
+	/* Who was on the way out has no record: the settling has cut it. */
+	for (uint32_t i = 1; i <= SIM_SANDBOXES; i++) {
+		if (!w->leaving[i])
+			continue;
+		w->leaving[i] = false;
+		world_deliver(w, DELIVER_ATTACH, w->now_ms + 1000)->number = i;
+	}
 	/* What was taken back while it was on the way has no record: then this
 	 * is how it goes. */
 	if (unexplained > 0 && w->faults.flushes == 0 && w->faults.links == 0 &&
-	    w->faults.policy_changes == 0 && w->faults.pauses == 0)
+	    w->faults.policy_changes == 0 && w->faults.pauses == 0 &&
+	    w->faults.departures == 0 && w->faults.assigns == 0 &&
+	    w->faults.revokes == 0)
 		oracle_fail(w, 7, "%u elements that no record explains",
 		    (unsigned)unexplained);
 	engine_settled(w->engine, 0, w->now_ms);

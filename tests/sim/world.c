@@ -123,6 +123,9 @@ draw_faults(struct world *w)
 	f->links = rarely(w, 3);
 	f->pauses = rarely(w, 3);
 	f->restarts = rarely(w, 3);
+	f->departures = rarely(w, 6);
+	f->assigns = rarely(w, 4);
+	f->revokes = rarely(w, 4);
 	f->helper_dies = world_chance(w, 10);
 	f->exfiltrating = rarely(w, 30);
 	f->garbage = rarely(w, 30);
@@ -176,6 +179,15 @@ plan_faults(struct world *w, uint64_t end_ms)
 		    w->now_ms + world_below(w, span_ms));
 		d->number = 1 + world_below(w, SIM_SANDBOXES);
 	}
+	for (uint32_t i = 0; i < w->faults.departures; i++)
+		(void)world_deliver(w, DELIVER_DETACH,
+		    w->now_ms + world_below(w, span_ms));
+	for (uint32_t i = 0; i < w->faults.assigns; i++)
+		(void)world_deliver(w, DELIVER_ASSIGN,
+		    w->now_ms + world_below(w, span_ms));
+	for (uint32_t i = 0; i < w->faults.revokes; i++)
+		(void)world_deliver(w, DELIVER_REVOKE,
+		    w->now_ms + world_below(w, span_ms));
 	for (uint32_t i = 0; i < w->faults.pauses; i++)
 		(void)world_deliver(w, DELIVER_PAUSE,
 		    w->now_ms + world_below(w, span_ms));
@@ -257,6 +269,7 @@ begin(struct world *w)
 	w->state = calloc(max, sizeof(*w->state));
 	w->state_used = calloc(max, sizeof(*w->state_used));
 	REQUIRE(w->state != NULL && w->state_used != NULL);
+	w->policy.profile_of[2] = 1;
 	policy_model_draw(w, &w->policy);
 	world_start_engine(w);
 	engine_recalled(w->engine, w->now_ms);
@@ -272,13 +285,13 @@ query(struct world *w, const struct delivery *d)
 	struct client client;
 
 	memset(&client, 0, sizeof(client));
-	client.sandbox = d->number;
+	client.sandbox = w->policy.gone[d->number] ? 0 : d->number;
 	client.listener = w->query_count++;
 	client.port = (uint16_t)(1024 + client.listener);
 	client.stream = d->flag ? client.port : 0;
 	q->open = true;
 	q->silent = d->len < DNS_HEADER_SIZE || (d->wire[2] & 0x80) != 0;
-	q->sandbox = d->number;
+	q->sandbox = client.sandbox;
 	q->opened_ms = w->now_ms;
 	engine_query(w->engine, &client, d->wire, d->len, w->now_ms);
 }
@@ -288,7 +301,7 @@ change_policy(struct world *w)
 {
 	struct sim_policy before = w->policy;
 
-	memset(&w->policy, 0, sizeof(w->policy));
+	w->policy.policy = NULL;
 	policy_model_draw(w, &w->policy);
 	oracle_before_policy(w, &w->policy);
 	engine_set_policy(w->engine, w->policy.policy, w->now_ms);
@@ -339,6 +352,13 @@ deliver(struct world *w, const struct delivery *d)
 		return;
 	case DELIVER_POLICY:
 		change_policy(w);
+		return;
+	case DELIVER_DETACH:
+	case DELIVER_DETACHED:
+	case DELIVER_ATTACH:
+	case DELIVER_ASSIGN:
+	case DELIVER_REVOKE:
+		comings_deliver(w, d);
 		return;
 	case DELIVER_RESTART:
 		restart_world(w);

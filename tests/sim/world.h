@@ -32,6 +32,7 @@ struct faults {
 	uint32_t pin_error, pin_slow;
 	uint32_t upstream_ms, helper_ms; /* usual delay at most */
 	uint32_t policy_changes, flushes, links, pauses, restarts;
+	uint32_t departures, assigns, revokes;
 	bool helper_dies;
 	uint32_t exfiltrating, garbage; /* of a hundred clients */
 };
@@ -47,6 +48,11 @@ enum delivery_kind {
 	DELIVER_FLUSH, /* somebody changes the kernel's table */
 	DELIVER_HELPER_DEAD,
 	DELIVER_POLICY,
+	DELIVER_DETACH, /* the caller wants a sandbox away */
+	DELIVER_DETACHED, /* the helper has cut it */
+	DELIVER_ATTACH, /* somebody comes in its place */
+	DELIVER_ASSIGN,
+	DELIVER_REVOKE,
 	DELIVER_PAUSE, /* the whole machine stands still */
 	DELIVER_RESTART /* kill -9, and up again */
 };
@@ -58,7 +64,7 @@ struct delivery {
 	uint64_t id; /* lookup, op */
 	uint8_t part;
 	int status;
-	bool flag; /* a flow; SETTLE */
+	bool flag; /* a flow; SETTLE; HELPER: it is a DETACH */
 	enum effect_kind request; /* HELPER */
 	struct pin_element element;
 	uint32_t lifetime_ms;
@@ -75,6 +81,9 @@ struct sim_rule {
 
 struct sim_policy {
 	bool has[2][SIM_RULES]; /* by profile: which rules are in it */
+	bool gone[SIM_SANDBOXES + 1]; /* detached */
+	uint8_t profile_of[SIM_SANDBOXES + 1];
+	bool withdrawn[SIM_SANDBOXES + 1][SIM_RULES]; /* 0: from all */
 	struct policy *policy;
 };
 
@@ -124,6 +133,8 @@ struct world {
 	uint64_t reply_count, outcome_count, addr_reply_count;
 	uint32_t acks_swallowed;
 
+	bool leaving[SIM_SANDBOXES + 1]; /* until the helper has cut it */
+
 	/* A policy change: what must be revoked, and what was. */
 	bool changing;
 	uint32_t unpins_expected, unpins_seen;
@@ -150,6 +161,12 @@ struct delivery *world_deliver(struct world *, enum delivery_kind,
 
 /* policy_model.c: rules of one's own, and the plain way to match them. */
 void policy_model_draw(struct world *, struct sim_policy *);
+/* Withdraws a rule from a sandbox, 0: from all; false: no such rule. */
+bool policy_model_withdraw(struct sim_policy *, uint32_t sandbox,
+    uint32_t rule);
+/* Who comes in the place of a sandbox. */
+void policy_model_attach(struct sim_policy *, uint32_t sandbox,
+    uint8_t profile);
 /* The rule that lets a sandbox resolve a name, NULL: none does. */
 const struct sim_rule *policy_model_match(const struct sim_policy *,
     uint32_t sandbox, const char *name);
@@ -176,9 +193,15 @@ void helper_model_take(struct world *, const struct delivery *);
 /* The same for a resolver that does not live to hear of it. */
 void helper_model_take_silently(struct world *, const struct delivery *);
 void helper_model_flush(struct world *, uint32_t sandbox);
+void helper_model_detach(struct world *, uint32_t sandbox);
+/* How many elements of a sandbox it holds. */
+uint32_t kernel_count(const struct world *, uint32_t sandbox);
 /* A start: what was recalled stays, everything else goes. How much went. */
 void helper_model_recall(struct world *, const struct effect *);
 uint32_t helper_model_settle(struct world *);
+
+/* comings.c: sandboxes that come, go and change. */
+void comings_deliver(struct world *, const struct delivery *);
 
 /* restart.c: the state directory, and the way back from it. */
 void restart_state(struct world *, const struct effect *);
@@ -190,6 +213,9 @@ void oracle_fail(struct world *, uint32_t invariant, const char *format, ...)
 void oracle_effect(struct world *, const struct effect *);
 void oracle_before_policy(struct world *, const struct sim_policy *);
 void oracle_after_policy(struct world *);
+/* A number that is nobody's now, and one that is about to be somebody's. */
+void oracle_detached(struct world *, uint32_t sandbox);
+void oracle_attaching(struct world *, uint32_t sandbox);
 void oracle_step(struct world *);
 void oracle_end(struct world *);
 

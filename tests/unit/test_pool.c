@@ -37,6 +37,25 @@ START_TEST(takes_in_ascending_order_until_full)
 }
 END_TEST
 
+START_TEST(walks_over_what_is_taken)
+{
+	struct pool p = fresh_pool(CAPACITY);
+	uint64_t ids[CAPACITY];
+
+	ck_assert_uint_eq(pool_next(&p, 0), POOL_NONE);
+	for (uint32_t i = 0; i < CAPACITY; i++)
+		ids[i] = pool_take(&p);
+	pool_give(&p, ids[0]);
+	pool_give(&p, ids[3]);
+	pool_give(&p, ids[CAPACITY - 1]);
+	ck_assert_uint_eq(pool_next(&p, 0), 1);
+	ck_assert_uint_eq(pool_next(&p, 1), 1);
+	ck_assert_uint_eq(pool_next(&p, 3), 4);
+	ck_assert_uint_eq(pool_next(&p, CAPACITY - 1), POOL_NONE);
+	ck_assert_uint_eq(pool_next(&p, CAPACITY), POOL_NONE);
+}
+END_TEST
+
 START_TEST(last_given_is_first_taken)
 {
 	struct pool p = fresh_pool(CAPACITY);
@@ -145,6 +164,7 @@ main(void)
 	Suite *suite = unit_suite("pool", &all);
 
 	tcase_add_test(all, takes_in_ascending_order_until_full);
+	tcase_add_test(all, walks_over_what_is_taken);
 	tcase_add_test(all, last_given_is_first_taken);
 	tcase_add_test(all, foreign_ids_find_nothing);
 	tcase_add_test(all, without_memory_it_is_full);
