@@ -216,7 +216,9 @@ nw_add_box() {
 	ip -n "$NW_ID-box$1" route add default via "$NW_L4"
 	ip -n "$NW_ID-box$1" -6 route add "$NW_L6/128" dev eth0
 	ip -n "$NW_ID-box$1" -6 route add default via "$NW_L6" dev eth0
-	mkdir -p "/etc/netns/$NW_ID-box$1"
+	# Another test that ends may remove the folder above meanwhile.
+	nw_until 2 mkdir -p "/etc/netns/$NW_ID-box$1" ||
+		fail "cannot make /etc/netns/$NW_ID-box$1"
 	printf 'nameserver %s\noptions edns0\n' "$NW_L4" \
 	    >"/etc/netns/$NW_ID-box$1/resolv.conf"
 }
