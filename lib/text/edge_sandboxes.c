@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text/edge_inbound.h"
 #include "lib/text/fields.h"
 
 #define SANDBOXES_MAX 4096
@@ -217,6 +218,12 @@ read_sandbox(struct edge_reader *r, const struct yaml_node *map,
 	node = yaml_tree_get(map, "mac");
 	if (status == 0 && node != NULL)
 		status = read_mac(r, node, sandbox);
+	node = yaml_tree_get(map, "inbound");
+	if (status == 0 && node != NULL)
+		status = edge_inbound_read(r, node, sandbox);
+	node = yaml_tree_get(map, "dhcp");
+	if (status == 0 && node != NULL)
+		status = value_bool(r->file, node, &sandbox->dhcp, r->error);
 	node = yaml_tree_get(map, "labels");
 	if (status == 0 && node != NULL)
 		status = read_sandbox_labels(r, node, sandbox);

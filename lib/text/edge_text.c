@@ -51,8 +51,10 @@ edge_config_free(struct edge_config *config)
 		free(config->policies[i].services);
 		free(config->policies[i].private_ok);
 	}
-	for (size_t i = 0; i < config->sandbox_count; i++)
+	for (size_t i = 0; i < config->sandbox_count; i++) {
+		free(config->sandboxes[i].inbound);
 		free(config->sandboxes[i].labels);
+	}
 	free(config->policies);
 	free(config->sandboxes);
 	free(config->lists);

@@ -20,6 +20,7 @@
 
 #define EDGE_NAME_MAX            64
 #define EDGE_SOURCES_MAX         8
+#define EDGE_INBOUND_MAX         16
 #define EDGE_ATTACH_PREFIXES_MAX 64
 
 /* A policy as the guard sees it: the union over its rules and those of the
@@ -34,6 +35,12 @@ struct edge_policy {
 	bool attachable; /* in attach.policies */
 };
 
+/* Who may open flows of a service to a sandbox. */
+struct edge_inbound {
+	struct prefix from;
+	struct service service;
+};
+
 struct edge_sandbox {
 	char name[EDGE_NAME_MAX];
 	uint32_t line, column;
@@ -43,6 +50,9 @@ struct edge_sandbox {
 	char interface[SETTINGS_IFNAME_MAX]; /* "": by route */
 	bool has_mac;
 	uint8_t mac[TEXT_MAC_SIZE]; /* of its frames at a port of a bridge */
+	struct edge_inbound *inbound; /* of the configuration */
+	uint8_t inbound_count;
+	bool dhcp; /* it may speak DHCP with this host */
 	struct setting_label *labels; /* of the configuration */
 	uint8_t label_count;
 	bool attached; /* at run time: not of the file (edge_attach) */

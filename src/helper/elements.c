@@ -78,6 +78,34 @@ element_home(uint32_t ifindex, const struct addr *source)
 	return element;
 }
 
+static void
+free_bits(struct element *element, size_t octet, const struct prefix *prefix)
+{
+	element->free_at = (uint16_t)(octet * 8 + prefix->bits);
+	element->free_count =
+	    (uint16_t)(addr_size(&prefix->addr) * 8 - prefix->bits);
+}
+
+struct element
+element_home_prefix(uint32_t ifindex, const struct prefix *prefix)
+{
+	struct element element = element_home(ifindex, &prefix->addr);
+
+	free_bits(&element, sizeof(ifindex), prefix);
+	return element;
+}
+
+struct element
+element_inbound(const struct prefix *from, const struct addr *source,
+    struct service service)
+{
+	struct element element = element_pin(&from->addr, source, service, 0);
+
+	element.ranged = true;
+	free_bits(&element, 0, from);
+	return element;
+}
+
 struct element
 element_endpoint(const struct addr *addr, struct service service)
 {
@@ -195,6 +223,28 @@ put_key(struct nlmsghdr *header, uint16_t type, const struct element *element)
 	mnl_attr_nest_end(header, nest);
 }
 
+/* The last key that an element is about. */
+static struct element
+end_of(const struct element *element)
+{
+	struct element end = *element;
+
+	for (size_t i = 0; i < element->free_count; i++) {
+		size_t bit = element->free_at + i;
+
+		end.key[bit / 8] |= (uint8_t)(0x80 >> bit % 8);
+	}
+	return end;
+}
+
+static void
+put_key_end(struct nlmsghdr *header, const struct element *element)
+{
+	struct element end = end_of(element);
+
+	put_key(header, NFTA_SET_ELEM_KEY_END, &end);
+}
+
 static void
 put_element(struct nlmsghdr *header, const struct element *element,
     bool with_timeout)
@@ -206,7 +256,7 @@ put_element(struct nlmsghdr *header, const struct element *element,
 		    htonl(NFT_SET_ELEM_INTERVAL_END));
 	put_key(header, NFTA_SET_ELEM_KEY, element);
 	if (element->ranged)
-		put_key(header, NFTA_SET_ELEM_KEY_END, element);
+		put_key_end(header, element);
 	if (with_timeout && element->timeout_ms != 0)
 		mnl_attr_put_u64(header, NFTA_SET_ELEM_TIMEOUT,
 		    htobe64(element->timeout_ms));
@@ -299,6 +349,26 @@ read_key(const struct nlattr *key, struct element *ret)
 	}
 }
 
+static bool
+is_set(const uint8_t *key, size_t bit)
+{
+	return (key[bit / 8] & 0x80 >> bit % 8) != 0;
+}
+
+/* From the first bit that the ends differ in to the last one. */
+static void
+read_free_bits(const struct element *end, struct element *ret)
+{
+	ret->ranged = true;
+	for (size_t bit = 0; bit < end->key_len * 8u; bit++) {
+		if (is_set(end->key, bit) == is_set(ret->key, bit))
+			continue;
+		if (ret->free_count == 0)
+			ret->free_at = (uint16_t)bit;
+		ret->free_count = (uint16_t)(bit - ret->free_at + 1);
+	}
+}
+
 /* A counter, where the element has one and nothing else. */
 static uint64_t
 read_packets(const struct nlattr *expression)
@@ -322,7 +392,7 @@ read_packets(const struct nlattr *expression)
 static int
 read_element(const struct nlattr *nest, const struct walk *walk)
 {
-	struct element element = { .key_len = 0 };
+	struct element element = { .key_len = 0 }, end = { .key_len = 0 };
 	const struct nlattr *attr;
 
 	nft_for_each_nested(attr, nest)
@@ -334,12 +404,14 @@ read_element(const struct nlattr *nest, const struct walk *walk)
 		if (type == NFTA_SET_ELEM_EXPR)
 			element.packets = read_packets(attr);
 		if (type == NFTA_SET_ELEM_KEY_END)
-			element.ranged = true;
+			read_key(attr, &end);
 		if (type == NFTA_SET_ELEM_FLAGS)
 			element.interval_end =
 			    (ntohl(mnl_attr_get_u32(attr)) &
 				NFT_SET_ELEM_INTERVAL_END) != 0;
 	}
+	if (end.key_len != 0 && end.key_len == element.key_len)
+		read_free_bits(&end, &element);
 	return walk->seen(&element, walk->data);
 }
 

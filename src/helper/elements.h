@@ -26,6 +26,8 @@ struct element {
 	uint8_t key_len;
 	bool interval_end; /* the first key that is outside again */
 	bool ranged; /* of a concatenation with intervals: from key to key */
+	/* Of those: bits of the key that may be anything. */
+	uint16_t free_at, free_count;
 	uint32_t timeout_ms; /* 0: none, or the set's own */
 	uint64_t packets; /* read: of its counter */
 };
@@ -40,6 +42,11 @@ struct member {
 struct element element_pin(const struct addr *source, const struct addr *addr,
     struct service service, uint32_t timeout_ms);
 struct element element_home(uint32_t ifindex, const struct addr *source);
+/* The same of a prefix. */
+struct element element_home_prefix(uint32_t ifindex, const struct prefix *);
+/* Who may open a flow to a source. */
+struct element element_inbound(const struct prefix *from,
+    const struct addr *source, struct service service);
 struct element element_endpoint(const struct addr *, struct service);
 struct element element_source(const struct addr *);
 struct element element_uid(uint32_t uid);

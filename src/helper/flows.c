@@ -152,6 +152,18 @@ read_protocol(const struct nlattr *nest, struct flow *flow)
 }
 
 static void
+read_back_port(const struct nlattr *nest, struct flow *flow)
+{
+	const struct nlattr *attr;
+
+	nft_for_each_nested(attr, nest)
+	{
+		if (mnl_attr_get_type(attr) == CTA_PROTO_SRC_PORT)
+			flow->back_from_port = ntohs(mnl_attr_get_u16(attr));
+	}
+}
+
+static void
 read_tuple(const struct nlattr *nest, struct flow *flow, bool original)
 {
 	const struct nlattr *attr;
@@ -166,6 +178,8 @@ read_tuple(const struct nlattr *nest, struct flow *flow, bool original)
 			read_addresses(attr, &flow->back_from, &flow->back_to);
 		else if (type == CTA_TUPLE_PROTO && original)
 			read_protocol(attr, flow);
+		else if (type == CTA_TUPLE_PROTO)
+			read_back_port(attr, flow);
 	}
 }
 

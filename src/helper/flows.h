@@ -24,6 +24,7 @@ struct flow {
 	struct addr back_from, back_to; /* the other direction's */
 	uint8_t protocol;
 	uint16_t from_port, to_port;
+	uint16_t back_from_port;
 	uint64_t packets; /* both ways; 0 unless the host counts them */
 };
 

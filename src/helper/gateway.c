@@ -57,6 +57,8 @@ const struct field_form gateway_fields[FIELD_COUNT] = {
 	    .family = 6 },
 	[FIELD_TH_SPORT] = { "th sport", TRANSPORT(0, 2, 13) },
 	[FIELD_TH_DPORT] = { "th dport", TRANSPORT(2, 2, 13) },
+	[FIELD_UDP_SPORT] = { "udp sport", TRANSPORT(0, 2, 13),
+	    .protocol = 17 },
 	[FIELD_UDP_DPORT] = { "udp dport", TRANSPORT(2, 2, 13),
 	    .protocol = 17 },
 	[FIELD_ICMP_TYPE] = { "icmp type", TRANSPORT(0, 1, 14), .family = 4,
@@ -66,6 +68,9 @@ const struct field_form gateway_fields[FIELD_COUNT] = {
 	[FIELD_ND_TARGET] = { "@th,64,128", TRANSPORT(8, 16, 4), .family = 6,
 	    .protocol = 58 },
 };
+
+#define DHCP4 UDP(68, 67)
+#define DHCP6 UDP(546, 547)
 
 static const struct constants groupcast = { "{ broadcast, multicast }",
 	{ 1, 2 }, 2 };
@@ -112,8 +117,11 @@ static const struct rule_form edge_in[] = {
  * Pairs go by index: an interface made again under its name starts unbound.
  * Spoofed packets are dropped, not rejected, as an answer would go to the
  * forged source; their log rate is the interface's, the source being a lie.
+ * DHCP comes before addresses, as it is spoken without one.
  */
 static const struct rule_form judge[] = {
+	RULE(IN("dhcp4", IIF, IP_SADDR), DHCP4, ACCEPT),
+	RULE(IN("dhcp6", IIF, IP6_SADDR), DHCP6, ACCEPT),
 	RULE(IN("home4", IIF, IP_SADDR), GOTO("known4")),
 	RULE(IN("home6", IIF, IP6_SADDR), GOTO("known6")),
 	RULE(LINK_LOCAL, ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
@@ -196,11 +204,13 @@ static const struct rule_form admit[] = {
 };
 
 /*
- * What passed without a pin is for this host alone: neighbour discovery to an
- * address beyond it would carry whatever its sender likes, and a listener's
- * address that is not here yet may be somebody else's.
+ * What passed without a pin is for this host alone: neighbour discovery or
+ * DHCP to an address beyond it would carry whatever its sender likes, and a
+ * listener's address that is not here yet may be somebody else's.
  */
 static const struct rule_form edge_out[] = {
+	RULE(IN("dhcp4", IIF, IP_SADDR), DHCP4, GOTO("refuse")),
+	RULE(IN("dhcp6", IIF, IP6_SADDR), DHCP6, GOTO("refuse")),
 	RULE(IN("edge", IIFNAME), ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
 	    GOTO("refuse")),
 	RULE(IN("edge", IIFNAME), IN("listen4", IP_DADDR, L4PROTO, DPORT),
@@ -219,8 +229,9 @@ static const struct rule_form edge_out[] = {
 };
 
 /*
- * A connection from outside into a sandbox would be an exit by its replies.
- * From another edge interface: refused, so that a sandbox sees an error.
+ * A connection from outside into a sandbox would be an exit by its replies,
+ * so the operator says who may make one; another sandbox needs a pin, too, to
+ * come this far. Without: refused, so that a sandbox sees an error.
  */
 static const struct rule_form toward[] = {
 	RULE(IN("quarantined4", IP_DADDR), COUNT("quarantined"), DROP),
@@ -228,6 +239,10 @@ static const struct rule_form toward[] = {
 	RULE(CT(CT_ESTABLISHED), ACCEPT),
 	RULE(CT(CT_RELATED), ONE_OF(FIELD_ICMP_TYPE, errors4), ACCEPT),
 	RULE(CT(CT_RELATED), ONE_OF(FIELD_ICMPV6_TYPE, errors6), ACCEPT),
+	RULE(CT(CT_NEW), IN("inbound4", IP_SADDR, IP_DADDR, L4PROTO, DPORT),
+	    ACCEPT),
+	RULE(CT(CT_NEW), IN("inbound6", IP6_SADDR, IP6_DADDR, L4PROTO, DPORT),
+	    ACCEPT),
 	RULE(IN("edge", IIFNAME), GOTO("refuse")),
 	RULE(IN("owned4", IP_SADDR), GOTO("refuse")),
 	RULE(IN("owned6", IP6_SADDR), GOTO("refuse")),
@@ -348,6 +363,18 @@ static const struct set_form sets[] = {
 	    .fields = { IIF, IP6_SADDR },
 	    .interval = true,
 	    .configured = true },
+	{ .name = "dhcp4",
+	    .type = "iface_index . ipv4_addr",
+	    .fields = { IIF, IP_SADDR },
+	    .interval = true,
+	    .configured = true },
+	{ .name = "dhcp6",
+	    .type = "iface_index . ipv6_addr",
+	    .fields = { IIF, IP6_SADDR },
+	    .interval = true,
+	    .configured = true },
+	{ .name = "inbound4", PIN4, .interval = true, .configured = true },
+	{ .name = "inbound6", PIN6, .interval = true, .configured = true },
 	{ .name = "owned4", ADDR4, .configured = true },
 	{ .name = "owned6", ADDR6, .configured = true },
 	{ .name = "listen4", END4, .configured = true },

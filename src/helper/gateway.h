@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* Counts up when chains, rules or sets change: a named object carries it. */
-#define GATEWAY_SCHEMA_NUMBER 3
-#define GATEWAY_SCHEMA        "schema_3"
+#define GATEWAY_SCHEMA_NUMBER 4
+#define GATEWAY_SCHEMA        "schema_4"
 
 /* Neighbour messages a second from invented link-local senders, each of which
  * is an entry of the neighbour table. Far more than anybody needs. */
@@ -48,6 +48,7 @@ enum field {
 	FIELD_IP6_HOPLIMIT,
 	FIELD_TH_SPORT,
 	FIELD_TH_DPORT,
+	FIELD_UDP_SPORT,
 	FIELD_UDP_DPORT,
 	FIELD_ICMP_TYPE,
 	FIELD_ICMPV6_TYPE,

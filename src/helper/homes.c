@@ -13,6 +13,7 @@
 #include <linux/netfilter.h>
 
 #include "lib/require.h"
+#include "src/helper/grants.h"
 #include "src/helper/log.h"
 #include "src/helper/ports.h"
 #include "src/helper/revoking.h"
@@ -288,6 +289,7 @@ members_of(const struct helper *helper, uint32_t number,
 			.element =
 			    element_home(s->ifindex, &sandbox->sources[i]),
 		};
+	count += grants_dhcp(sandbox, s->ifindex, ret + count);
 	if (s->port != 0)
 		count += ports_members(sandbox, s->port, ret + count);
 	return count;
@@ -314,7 +316,12 @@ homes_members(struct helper *helper)
 		    helper->members_max);
 		helper->member_count += members_of(helper, i,
 		    helper->members + helper->member_count);
+		if (helper->guard.sandboxes[i].ifindex != 0)
+			helper->member_count +=
+			    grants_inbound(guard_sandbox(&helper->guard, i),
+				helper->members + helper->member_count);
 	}
+	REQUIRE(helper->member_count <= helper->members_max);
 	qsort(helper->members + fixed, helper->member_count - fixed,
 	    sizeof(*helper->members), compare_sets);
 }
@@ -341,19 +348,22 @@ homes_tell(struct helper *helper)
 }
 
 /* Whether a member must stay though this sandbox goes: another one at its
- * port has it too. */
+ * port, or at its interface, has it too. */
 static bool
 is_shared(const struct helper *helper, uint32_t number,
     const struct member *member)
 {
 	const struct guard *guard = &helper->guard;
+	const struct guard_sandbox *at = &guard->sandboxes[number];
+	bool any = strcmp(member->set, PORTS_ANYMAC) == 0;
 
-	if (strcmp(member->set, PORTS_ANYMAC) != 0)
+	if (!any && !grants_is_shared(guard, member))
 		return false;
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++)
-		if (i != number &&
-		    guard->sandboxes[i].port == guard->sandboxes[number].port &&
-		    !guard_sandbox(guard, i)->has_mac)
+		if (i != number && guard->sandboxes[i].ifindex == at->ifindex &&
+		    (!member->twin || guard->sandboxes[i].port == at->port) &&
+		    (any ? !guard_sandbox(guard, i)->has_mac
+			 : guard_sandbox(guard, i)->dhcp))
 			return true;
 	return false;
 }
@@ -377,6 +387,9 @@ put_homes(struct helper *helper, uint32_t number, bool in)
 			elements_delete(&batch, member->set, &member->element,
 			    1);
 	}
+	if (count > 0)
+		grants_put_inbound(&batch,
+		    guard_sandbox(&helper->guard, number), in);
 	return batch_commit(&batch);
 }
 

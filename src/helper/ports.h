@@ -9,12 +9,12 @@
 #include "lib/text/edge_text.h"
 #include "src/helper/elements.h"
 
-#define PORTS_MEMBERS_MAX (EDGE_SOURCES_MAX * 5 + 2)
+#define PORTS_MEMBERS_MAX (EDGE_SOURCES_MAX * 5 + 3)
 /* The set of ports whose hardware address is not given. */
 #define PORTS_ANYMAC "anymac"
+/* The set of ports whose sandbox may speak DHCP. */
+#define PORTS_DHCP "dhcp"
 
-/* All members of a sandbox that is bound. */
-#define HOME_MEMBERS_MAX (EDGE_SOURCES_MAX + PORTS_MEMBERS_MAX)
 
 /* The number of members. */
 size_t ports_members(const struct edge_sandbox *, uint32_t port,

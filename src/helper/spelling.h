@@ -22,6 +22,8 @@
 #define SPORT     FIELD_TH_SPORT
 #define DPORT     FIELD_TH_DPORT
 
+#define UDP(from, to) IS(FIELD_UDP_SPORT, from), IS(FIELD_UDP_DPORT, to)
+
 #define IN(set, ...)                                                      \
 	{                                                                 \
 		.kind = STEP_IN, .name = (set), .fields = { __VA_ARGS__ } \

@@ -267,6 +267,7 @@ digest_element(const struct element *element, void *data)
 	uint64_t *sum = data;
 	uint64_t hash = fold(FNV_START, element->key, element->key_len);
 
+	hash = fold(hash, &element->free_count, sizeof(element->free_count));
 	*sum += fold(hash, &element->interval_end, 1);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <linux/netfilter.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_inbound.h"
 #include "src/helper/log.h"
 
 #define ORPHANS_MAX (REQUESTS_MAX * EDGE_SOURCES_MAX)
@@ -40,12 +41,50 @@ is_to_listener(const struct guard *guard, const struct flow *flow)
 	    guard_is_listener(guard, &flow->to, flow->to_port);
 }
 
+/* Whose it is that a flow goes to, behind whatever address; 0: nobody's. */
+static uint32_t
+target_of(const struct guard *guard, const struct flow *flow)
+{
+	uint32_t whose = guard_whose(guard, &flow->back_from);
+
+	return whose != 0 && !guard_is_own(guard, &flow->from) ? whose : 0;
+}
+
+/* Whether the operator lets it be opened to the sandbox that it goes to. */
+static bool
+is_invited(const struct guard *guard, uint32_t target, const struct flow *flow)
+{
+	struct service service = { flow->protocol, flow->back_from_port };
+
+	return edge_inbound_lets(guard_sandbox(guard, target), &flow->from,
+	    &flow->back_from, service);
+}
+
 bool
 sweep_is_free(const struct guard *guard, const struct flow *flow)
 {
+	uint32_t target = target_of(guard, flow);
+
 	return is_to_listener(guard, flow) ||
 	    (guard_whose(guard, &flow->to) != 0 &&
-		guard_is_own(guard, &flow->from));
+		guard_is_own(guard, &flow->from)) ||
+	    (target != 0 && guard_whose(guard, &flow->from) == 0 &&
+		is_invited(guard, target, flow));
+}
+
+static bool
+is_uninvited(const struct flow *flow, void *data)
+{
+	const struct helper *helper = data;
+	uint32_t target = target_of(&helper->guard, flow);
+
+	return target != 0 && !is_invited(&helper->guard, target, flow);
+}
+
+int
+sweep_uninvited(struct helper *helper, struct flows_cut *ret)
+{
+	return flows_cut(&helper->flows, is_uninvited, helper, ret);
 }
 
 static bool
@@ -95,7 +134,7 @@ is_unexplained(const struct flow *flow, void *data)
 
 	if (!sweep_involves(guard, flow, 0) || sweep_is_free(guard, flow))
 		return false;
-	return from == 0 ||
+	return from == 0 || is_uninvited(flow, data) ||
 	    held_find(&guard->held, from, &flow->to, service) == NULL;
 }
 

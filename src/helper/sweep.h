@@ -11,7 +11,8 @@
 /* Whether an address of the sandbox (0: of any) is in any of the flow's. */
 bool sweep_involves(const struct guard *, const struct flow *,
     uint32_t sandbox);
-/* Flows that no pin is needed for: to a listener, and from this host. */
+/* Flows that no pin is needed for: to a listener, from this host, and from
+ * outside where the operator lets them be opened. */
 bool sweep_is_free(const struct guard *, const struct flow *);
 
 /* All flows of all sandboxes but to listeners: it is not known which of them
@@ -19,6 +20,8 @@ bool sweep_is_free(const struct guard *, const struct flow *);
 int sweep_all(struct helper *, struct flows_cut *ret);
 /* All flows of one sandbox. */
 int sweep_sandbox(struct helper *, uint32_t sandbox, struct flows_cut *ret);
+/* Flows to sandboxes that are neither from this host nor let in. */
+int sweep_uninvited(struct helper *, struct flows_cut *ret);
 /* Elements that are not held, then flows that nothing held explains. */
 int sweep_unexplained(struct helper *);
 

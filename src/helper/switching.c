@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/helper/grants.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
 #include "src/helper/revoking.h"
@@ -195,6 +196,9 @@ switching_narrow(struct helper *helper, uint64_t now_ms)
 
 	change_homes(helper);
 	error = drop_before(helper);
+	homes_members(helper);
+	if (error == 0)
+		error = grants_follow(helper);
 	homes_rebind(helper);
 	pruned = revoking_prune(helper, now_ms);
 	if (pruned != 0)

@@ -83,6 +83,9 @@ compare(const void *a, const void *b)
 	if (order == 0)
 		order = (int)left->element.interval_end -
 		    (int)right->element.interval_end;
+	if (order == 0)
+		order = (int)left->element.free_count -
+		    (int)right->element.free_count;
 	return order;
 }
 

@@ -88,6 +88,9 @@ static const struct rule_form addressed[] = {
 	RULE(ETHER_IP6, IN("home6", IIF, IP6_SADDR), ACCEPT),
 	RULE(ETHER_IP6, UNSPECIFIED, ON_LINK, SOLICITATION, ACCEPT),
 	RULE(ETHER_IP6, LINK_LOCAL, ON_LINK, SOLICITATION, ACCEPT),
+	RULE(ETHER_IP4, IN("dhcp", IIFNAME), IS(FIELD_IP_SADDR, 0), UDP(68, 67),
+	    ACCEPT),
+	RULE(ETHER_IP6, IN("dhcp", IIFNAME), LINK_LOCAL, UDP(546, 547), ACCEPT),
 	RULE(MISADDRESSED),
 };
 
@@ -110,6 +113,8 @@ static const struct rule_form delivered[] = {
 	RULE(ETHER_IP6, IN("home6", OIF, IP6_DADDR), ACCEPT),
 	RULE(ETHER_ARP, PTYPE_IP, IN("home4", OIF, ARP_DADDR), ACCEPT),
 	RULE(ETHER_IP6, ONE_OF(FIELD_ICMPV6_TYPE, discovery), ACCEPT),
+	RULE(ETHER_IP4, IN("dhcp", OIFNAME), UDP(67, 68), ACCEPT),
+	RULE(ETHER_IP6, IN("dhcp", OIFNAME), UDP(547, 546), ACCEPT),
 	RULE(COUNT("misdelivered"), DROP),
 };
 
@@ -139,6 +144,10 @@ static const struct set_form sets[] = {
 	    .type = "iface_index . ipv6_addr",
 	    .fields = { IIF, IP6_SADDR },
 	    .interval = true,
+	    .configured = true },
+	{ .name = "dhcp",
+	    .type = "ifname",
+	    .fields = { IIFNAME },
 	    .configured = true },
 	{ .name = "target6",
 	    .type = "iifname . @th,64,128",
