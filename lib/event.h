@@ -127,6 +127,7 @@ struct event_context {
 	uint64_t wall_ms; /* since 1970 */
 	uint64_t sequence;
 	const char *host_name, *boot_id, *version;
+	const char *model; /* which model of names rates them */
 	const char *sandbox, *policy, *interface;
 	const struct event_label *labels;
 	size_t label_count;

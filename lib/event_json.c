@@ -484,8 +484,33 @@ put_rule(struct printer *p, const struct event *e)
 	close_with(p, '}');
 }
 
+/* What the alarm has counted, and by which model. */
 static void
-put_tunnel(struct printer *p, const struct tunnel_finding *f)
+put_shape(struct printer *p, const struct tunnel_finding *f, const char *model)
+{
+	if ((f->signs & TUNNEL_SHAPE) == 0)
+		return;
+	put_number(p, "score", f->score);
+	put_number(p, "volume", f->volume);
+	put_number(p, "new", f->nnew);
+	put_number(p, "repeated", f->nrep);
+	put_text_if(p, "model", model);
+}
+
+static void
+put_charge(struct printer *p, const struct tunnel_finding *f)
+{
+	if (!f->is_charged)
+		return;
+	open_with(p, "bits", '{');
+	put_number(p, "time", f->time_bits);
+	put_number(p, "type", f->type_bits);
+	put_number(p, "name", f->name_bits);
+	close_with(p, '}');
+}
+
+static void
+put_tunnel(struct printer *p, const struct tunnel_finding *f, const char *model)
 {
 	open_with(p, "tunnel", '{');
 	put_name(p, "domain", &f->apex);
@@ -500,6 +525,8 @@ put_tunnel(struct printer *p, const struct tunnel_finding *f)
 		json_put_text(&p->c, tunnel_sign_name(sign));
 	}
 	close_with(p, ']');
+	put_shape(p, f, model);
+	put_charge(p, f);
 	open_with(p, "samples", '[');
 	for (size_t i = 0; i < f->sample_count && i < TUNNEL_SAMPLES_MAX; i++) {
 		if (!prints(p, RANK_SAMPLE + (unsigned)i))
@@ -591,7 +618,7 @@ put_namewall(struct printer *p, const struct event *e,
 	if (prints(p, RANK_ORIGIN) && e->has_end)
 		put_name(p, "canonical_name", &e->end);
 	if (prints(p, RANK_CORE) && e->action == EVENT_TUNNEL_SUSPECTED)
-		put_tunnel(p, &e->finding);
+		put_tunnel(p, &e->finding, context->model);
 	close_with(p, '}');
 }
 

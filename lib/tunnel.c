@@ -36,6 +36,7 @@ tunnel_init(struct tunnel *tunnel, struct arena *arena,
 	tunnel->sandbox_raised_ms =
 	    arena_take(arena, sandboxes, sizeof(*tunnel->sandbox_raised_ms));
 	memcpy(tunnel->secret, secret, sizeof(tunnel->secret));
+	tunnel_shape_init(&tunnel->shape, arena, limits, secret);
 }
 
 /* What the name alone says. */
@@ -190,22 +191,45 @@ note_sample(struct tunnel_evidence *window, const struct dname *name)
 		window->samples[window->sample_count++] = *name;
 }
 
-/* A finding from the window, once. */
+/* Once, and once more when the alarm joins what was raised without it. */
 static bool
-raise(struct tunnel_evidence *window, const struct dname *apex, uint64_t now_ms,
+is_due(const struct tunnel_evidence *window)
+{
+	if (window->signs == 0)
+		return false;
+	return !window->raised ||
+	    ((window->signs & TUNNEL_SHAPE) != 0 && !window->raised_shape);
+}
+
+static void
+add_shape(struct tunnel_finding *finding, const struct dname *name,
+    const struct tunnel_shape_result *shape)
+{
+	uint8_t i;
+
+	finding->score = shape->score;
+	finding->volume = shape->volume;
+	finding->nnew = shape->nnew;
+	finding->nrep = shape->nrep;
+	finding->samples[0] = *name;
+	for (i = 0; i < shape->sample_count; i++)
+		finding->samples[i + 1] = shape->samples[i];
+	finding->sample_count = (uint8_t)(1 + shape->sample_count);
+}
+
+/* A finding from the window. */
+static void
+raise(struct tunnel_evidence *window, const struct dname *apex,
     struct tunnel_finding *ret)
 {
-	if (window->signs == 0 || window->raised)
-		return false;
 	window->raised = true;
-	window->raised_ms = now_ms;
+	window->raised_shape = (window->signs & TUNNEL_SHAPE) != 0;
 	memset(ret, 0, sizeof(*ret));
 	ret->signs = window->signs;
 	ret->question_count = window->question_count;
 	ret->apex = *apex;
 	ret->sample_count = window->sample_count;
 	memcpy(ret->samples, window->samples, sizeof(ret->samples));
-	return true;
 }
 
 /* A finding from one question alone, at most one a window's length. */
@@ -233,12 +257,33 @@ note(struct tunnel_evidence *window, const struct question *question,
 		note_sample(window, &question->name);
 }
 
+/* The names that nobody wrote down have an alarm. */
+static uint32_t
+shape_signs(struct tunnel *tunnel, uint32_t sandbox,
+    const struct question *question, const struct verdict *verdict,
+    const struct dname *apex, struct tunnel_shape_result *ret)
+{
+	uint32_t signs = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	if (is_written(question, verdict))
+		return 0;
+	tunnel_shape_observe(&tunnel->shape, sandbox, &question->name, apex,
+	    ret);
+	if (ret->rings)
+		signs |= TUNNEL_SHAPE;
+	if (ret->is_full)
+		signs |= TUNNEL_MANY_DOMAINS;
+	return signs;
+}
+
 bool
 tunnel_observe(struct tunnel *tunnel, uint32_t sandbox,
     const struct question *question, const struct verdict *verdict,
     uint64_t now_ms, struct tunnel_finding *ret)
 {
 	struct tunnel_evidence *window, alone;
+	struct tunnel_shape_result shape;
 	struct dname apex;
 	uint32_t signs;
 	bool counts;
@@ -247,7 +292,8 @@ tunnel_observe(struct tunnel *tunnel, uint32_t sandbox,
 		return false;
 	drop_what_is_over(tunnel, now_ms);
 	apex = dname_suffix(&question->name, verdict->apex_labels);
-	signs = question_signs(question, verdict, &apex);
+	signs = question_signs(question, verdict, &apex) |
+	    shape_signs(tunnel, sandbox, question, verdict, &apex, &shape);
 	counts = type_counts(question, verdict);
 	window =
 	    window_at(tunnel, sandbox, &apex, signs != 0 || counts, now_ms);
@@ -259,7 +305,12 @@ tunnel_observe(struct tunnel *tunnel, uint32_t sandbox,
 		window = &alone;
 	}
 	note(window, question, signs, counts);
-	return raise(window, &apex, now_ms, ret);
+	if (!is_due(window))
+		return false;
+	raise(window, &apex, ret);
+	if (shape.rings)
+		add_shape(ret, &question->name, &shape);
+	return true;
 }
 
 enum denial
@@ -287,6 +338,7 @@ tunnel_forgive(struct tunnel *tunnel, uint32_t sandbox)
 		slot = next;
 	}
 	tunnel->sandbox_raised_ms[sandbox] = 0;
+	tunnel_shape_forgive(&tunnel->shape, sandbox);
 }
 
 const char *
@@ -303,6 +355,10 @@ tunnel_sign_name(uint32_t sign)
 		return "long-label";
 	case TUNNEL_LONG_NAME:
 		return "long-name";
+	case TUNNEL_SHAPE:
+		return "shape";
+	case TUNNEL_MANY_DOMAINS:
+		return "many-domains";
 	default:
 		return NULL;
 	}

@@ -12,6 +12,10 @@
  * finding is raised once for each (sandbox, domain) and 60 s window, with
  * everything seen so far; when the table is full for a sandbox, evidence
  * that needs no memory still raises findings, rate-limited for each sandbox.
+ *
+ * Beside it stands the alarm of tunnel_shape.h, for all names but exact listed
+ * ones. It has no window; where it rings after a finding without it was
+ * raised, there is one more in that window.
  */
 #ifndef LIB_TUNNEL_H
 #define LIB_TUNNEL_H
@@ -24,6 +28,7 @@
 #include "lib/dname.h"
 #include "lib/question.h"
 #include "lib/table.h"
+#include "lib/tunnel_shape.h"
 #include "lib/verdict.h"
 
 #define TUNNEL_WINDOW_MS   60000
@@ -35,13 +40,14 @@ enum tunnel_sign {
 	TUNNEL_MANY_TYPES = 2,
 	TUNNEL_FOREIGN_OCTET = 4,
 	TUNNEL_LONG_LABEL = 8,
-	TUNNEL_LONG_NAME = 16
+	TUNNEL_LONG_NAME = 16,
+	TUNNEL_SHAPE = 32, /* the alarm rings */
+	TUNNEL_MANY_DOMAINS = 64 /* more than a sandbox may have alarms */
 };
 
 struct tunnel_evidence {
 	uint64_t window_start_ms;
-	uint64_t raised_ms;
-	bool raised;
+	bool raised, raised_shape;
 	uint32_t signs; /* enum tunnel_sign bits */
 	uint32_t question_count;
 	uint16_t types[TUNNEL_TYPES_MAX];
@@ -57,12 +63,12 @@ struct tunnel_finding {
 	struct dname apex;
 	uint8_t sample_count;
 	struct dname samples[TUNNEL_SAMPLES_MAX];
-};
-
-struct tunnel_limits {
-	uint32_t keys_max; /* (sandbox, domain) pairs in all */
-	uint32_t keys_per_sandbox_max;
-	uint32_t sandboxes_max;
+	/* With TUNNEL_SHAPE: of the alarm, amounts in bits. */
+	uint32_t score, volume;
+	uint32_t nnew, nrep; /* names, new and asked before */
+	/* Of a name that is charged for: what its parts have cost. */
+	bool is_charged;
+	uint32_t time_bits, type_bits, name_bits;
 };
 
 struct tunnel {
@@ -72,15 +78,15 @@ struct tunnel {
 	uint32_t *sandbox_keys; /* how many each sandbox holds, by number */
 	uint64_t *sandbox_raised_ms; /* last finding without memory */
 	uint64_t full_count; /* questions that found no place */
+	struct tunnel_shape shape;
 	uint8_t secret[16];
 };
 
 void tunnel_init(struct tunnel *, struct arena *, const struct tunnel_limits *,
     const uint8_t secret[16]);
 /* Returns true when a finding is to be reported now. */
-bool tunnel_observe(struct tunnel *, uint32_t sandbox,
-    const struct question *, const struct verdict *, uint64_t now_ms,
-    struct tunnel_finding *ret);
+bool tunnel_observe(struct tunnel *, uint32_t sandbox, const struct question *,
+    const struct verdict *, uint64_t now_ms, struct tunnel_finding *ret);
 /* Whether a listed wildcard's question is to be refused for what was
  * observed. The plain evidence never refuses: DENIAL_NONE. */
 enum denial tunnel_judge(const struct tunnel *, uint32_t sandbox,

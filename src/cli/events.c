@@ -96,6 +96,7 @@ put_tunnel(const struct json *event)
 	put_part(event, ": ", "namewall.tunnel.questions");
 	fputs(" questions,", stdout);
 	put_list(event, "namewall.tunnel.signs");
+	put_part(event, ", score ", "namewall.tunnel.score");
 }
 
 static void

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/model.h"
 #include "src/resolver/daemon.h"
 #include "src/resolver/log.h"
 
@@ -104,6 +105,7 @@ daemon_tell(struct daemon *d, const struct event *event,
 		.sequence = tag.sequence,
 		.host_name = d->host_name,
 		.boot_id = d->boot_id,
+		.model = model_hash(),
 		.version = PACKAGE_VERSION,
 		.counts = counts };
 	char interface[IF_NAMESIZE];

@@ -50,6 +50,7 @@ static const struct event_context context = {
 	.host_name = "host1",
 	.boot_id = "7e1f0d36-0d0c-4f0c-8a36-2f6a6b1f5d11",
 	.version = "0.1.0",
+	.model = "0123456789abcdef",
 	.sandbox = "box1",
 	.policy = "agent",
 	.interface = "veth-box1",
@@ -145,6 +146,22 @@ make_alerts(struct event *ret)
 	e->finding.sample_count = 2;
 	e->finding.samples[0] = e->name;
 	e->finding.samples[1] = name_of("mfrggzdf.example.org");
+	e++;
+	*e = question_event(EVENT_TUNNEL_SUSPECTED, "x.example.org", DNS_TYPE_A,
+	    DENIAL_UNLISTED);
+	e->finding.signs = TUNNEL_LONG_LABEL | TUNNEL_SHAPE;
+	e->finding.question_count = 9;
+	e->finding.apex = name_of("example.org");
+	e->finding.score = 130;
+	e->finding.volume = 1130;
+	e->finding.nnew = 8;
+	e->finding.nrep = 1;
+	e->finding.is_charged = true;
+	e->finding.time_bits = 171;
+	e->finding.type_bits = 12;
+	e->finding.name_bits = 1204;
+	e->finding.sample_count = 1;
+	e->finding.samples[0] = e->name;
 	e++;
 	*e = question_event(EVENT_REBINDING_BLOCKED, "a.example.com",
 	    DNS_TYPE_A, DENIAL_PROTECTED);
@@ -454,6 +471,11 @@ fill_event(struct event *e, struct dname *longest)
 	for (size_t i = 0; i < ANSWER_ADDRS_MAX; i++)
 		e->addrs[i] = addr_of("2001:db8:1111:2222:3333:4444:5555:6666");
 	e->finding.signs = UINT32_MAX;
+	e->finding.score = e->finding.volume = UINT32_MAX;
+	e->finding.nnew = e->finding.nrep = UINT32_MAX;
+	e->finding.is_charged = true;
+	e->finding.time_bits = e->finding.type_bits = UINT32_MAX;
+	e->finding.name_bits = UINT32_MAX;
 	e->finding.sample_count = TUNNEL_SAMPLES_MAX;
 	for (size_t i = 0; i < TUNNEL_SAMPLES_MAX; i++)
 		e->finding.samples[i] = *longest;

@@ -335,6 +335,80 @@ START_TEST(never_refuses)
 }
 END_TEST
 
+static const char *const NOISE[] = { "0f1ec6a7b2d94c538e61",
+	"b7a90d3c5e12f8460cd4", "4c8e2ab16f07d935b08f", "9d53f0e7c1462ba8d71e",
+	"e26b84f90a7d31c55fb8", "71c0d9ae48f3265bb40a", "35fa1be86d90c274e8d3",
+	"c84d07f26ea519b3703c", "08be4f63d1a7925ce6b1", "d27f9a0584ce63b1f90d",
+	"6ea83c51b7f0d94228c6", "f5146dbe8a02937cd1e5" };
+
+/* The alarm rings though the minutes pass, and though another sign was raised
+ * in the same window. */
+START_TEST(shape)
+{
+	void *block = open_tunnel();
+	char text[64];
+	uint32_t signs = 0;
+	size_t i;
+
+	ck_assert_uint_eq(observe(1, "a=.example.net", A, 1000), OCTET);
+	for (i = 0; i < ARRAY_LEN(NOISE) && signs == 0; i++) {
+		snprintf(text, sizeof(text), "%s.example.net", NOISE[i]);
+		signs = observe(1, text, A, 1000 + i);
+	}
+	ck_assert_uint_eq(signs, OCTET | TUNNEL_SHAPE);
+	ck_assert_uint_gt(finding.score, 100);
+	ck_assert_uint_ge(finding.volume, 1024);
+	ck_assert_uint_eq(finding.question_count, i + 1);
+	ck_assert_uint_eq(finding.sample_count, 3);
+	ck_assert_uint_eq(finding.samples[0].len, 34);
+	ck_assert(!finding.is_charged);
+	/* Not again in this window, but in another. */
+	ck_assert_uint_eq(observe(1, "0a=9zq.example.net", A, 60999), 0);
+	ck_assert_uint_eq(observe(1, "q0z9x7k2.example.net", A, 600000),
+	    TUNNEL_SHAPE);
+	ck_assert_uint_eq(finding.question_count, 1);
+	tunnel_forgive(&tunnel, 1);
+	ck_assert_uint_eq(observe(1, "q7z8x7k2.example.net", A, 700000), 0);
+	free(block);
+}
+END_TEST
+
+START_TEST(shape_over_many_domains)
+{
+	void *block = open_tunnel();
+	char text[64];
+	uint32_t signs = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(NOISE) && signs == 0; i++) {
+		snprintf(text, sizeof(text), "%s.d%zu.net", NOISE[i], i);
+		signs = observe(1, text, A, 1000);
+	}
+	ck_assert_uint_eq(signs, TUNNEL_MANY_DOMAINS);
+	ck_assert_uint_eq(i, LIMITS.keys_per_sandbox_max + 1);
+	ck_assert_uint_eq(finding.sample_count, 1);
+	free(block);
+}
+END_TEST
+
+/* What is written in the policy has no alarm. */
+START_TEST(written_names_have_no_shape)
+{
+	void *block = open_tunnel();
+	struct question question = { .type = A };
+	struct verdict verdict = { .listed = true, .apex_labels = 2 };
+	char text[64];
+
+	for (size_t i = 0; i < ARRAY_LEN(NOISE); i++) {
+		snprintf(text, sizeof(text), "%s.example.net", NOISE[i]);
+		question.name = verdict.rule_name = name_of(text);
+		ck_assert(!tunnel_observe(&tunnel, 1, &question, &verdict, 1,
+		    &finding));
+	}
+	free(block);
+}
+END_TEST
+
 static const struct {
 	uint32_t sign;
 	const char *name;
@@ -344,6 +418,8 @@ static const struct {
 	{ OCTET, "foreign-octet" },
 	{ LABEL, "long-label" },
 	{ NAME, "long-name" },
+	{ TUNNEL_SHAPE, "shape" },
+	{ TUNNEL_MANY_DOMAINS, "many-domains" },
 };
 
 START_TEST(sign_names)
@@ -355,7 +431,7 @@ START_TEST(sign_names)
 		    SIGNS[i].name);
 	ck_assert_ptr_null(tunnel_sign_name(0));
 	ck_assert_ptr_null(tunnel_sign_name(ODD | MANY));
-	ck_assert_ptr_null(tunnel_sign_name(32));
+	ck_assert_ptr_null(tunnel_sign_name(128));
 }
 END_TEST
 
@@ -375,6 +451,9 @@ main(void)
 	tcase_add_test(all, forgiven);
 	tcase_add_test(all, nobody);
 	tcase_add_test(all, never_refuses);
+	tcase_add_test(all, shape);
+	tcase_add_test(all, shape_over_many_domains);
+	tcase_add_test(all, written_names_have_no_shape);
 	tcase_add_test(all, sign_names);
 	return unit_run(suite);
 }
