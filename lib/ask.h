@@ -19,6 +19,14 @@
 
 #define ASK_SIZE_MAX 512
 
+/* What became of the tries before this one. The transport fills it in and
+ * reads it; the core keeps it between tries. */
+struct ask_trail {
+	uint32_t tried; /* a bit for each server */
+	uint8_t tries, silent; /* in all; those that nobody answered */
+	bool broken; /* some server answered, but with nothing of use */
+};
+
 struct ask {
 	struct dname name;
 	uint16_t type;

@@ -33,7 +33,8 @@ struct client {
 
 enum effect_kind {
 	EFFECT_REPLY, /* send message[len] to client */
-	EFFECT_ASK, /* put ask to upstream; exactly one engine_answer() or
+	EFFECT_ASK, /* put ask to upstream, once; exactly one of
+		       engine_answer(), engine_ask_again() and
 		       engine_ask_failed() for `lookup` and part follows */
 	EFFECT_PIN, /* request to the helper; one engine_pinned(op) follows */
 	EFFECT_UNPIN, /* element and flows out; no answer expected */
@@ -59,6 +60,7 @@ struct effect {
 					    and AAAA apart */
 			uint8_t part; /* 0: A or the one type, 1: AAAA */
 			struct ask ask;
+			struct ask_trail trail;
 		} ask;
 		struct {
 			uint64_t op;

@@ -52,6 +52,7 @@ engine_init(struct engine *e, const struct engine_limits *limits,
 	cache_init(&e->cache, arena, &limits->cache, secret);
 	pins_init(&e->pins, arena, &limits->pins, secret);
 	tunnel_init(&e->tunnel, arena, &limits->tunnel, secret);
+	engine_edges_init(e, arena);
 	engine_pins_init(e, arena);
 	return arena->exhausted ? -ENOMEM : 0;
 }
@@ -60,7 +61,7 @@ static bool
 is_drained(const struct engine *e)
 {
 	return e->effects.count == 0 && e->queries.ready.head == 0 &&
-	    e->rejudge_slot == TABLE_NONE;
+	    e->rejudge_slot == TABLE_NONE && !e->departures.open;
 }
 
 void
@@ -167,20 +168,6 @@ judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 	return FATE_LOOK_UP;
 }
 
-static void
-ask(struct engine *e, struct lookup *lookup, lookup_id id, uint8_t part)
-{
-	struct lookup_part *p = &lookup->parts[part];
-	struct effect *effect = effects_add(&e->effects, EFFECT_ASK);
-
-	effect->u.ask.lookup = id;
-	effect->u.ask.part = part;
-	ask_build(&effect->u.ask.ask, &lookup->name, p->type, p->stream,
-	    &e->rng);
-	p->ask_id = effect->u.ask.ask.id;
-	e->counts.asks++;
-}
-
 static struct lookup *
 begin_lookup(struct engine *e, const struct query *q, lookup_id *ret_id)
 {
@@ -195,7 +182,7 @@ begin_lookup(struct engine *e, const struct query *q, lookup_id *ret_id)
 	lookup_set_deadline(&e->lookups, *ret_id,
 	    e->now_ms + e->limits.settings.lookup_ms);
 	for (uint8_t i = 0; i < lookup->part_count; i++)
-		ask(e, lookup, *ret_id, i);
+		engine_depart(e, *ret_id, i);
 	return lookup;
 }
 
@@ -333,10 +320,19 @@ fail_part(struct lookup *lookup, uint8_t part, enum ask_failure failure)
 	lookup->parts[part].failure = failure;
 }
 
-/* The policy may have changed since the lookup began; its answer is judged by
- * the one that holds now. */
-static void
-refresh_verdict(const struct engine *e, struct lookup *lookup)
+void
+engine_part_failed(struct engine *e, lookup_id id, uint8_t part,
+    enum ask_failure failure)
+{
+	struct lookup *lookup = lookup_at(&e->lookups, id);
+
+	REQUIRE(lookup != NULL);
+	fail_part(lookup, part, failure);
+	part_done(e, lookup, id);
+}
+
+void
+engine_refresh_verdict(const struct engine *e, struct lookup *lookup)
 {
 	struct question question = {
 		.name = lookup->name,
@@ -395,7 +391,7 @@ engine_answer(struct engine *e, lookup_id id, uint8_t part, const uint8_t *wire,
 		e->counts.stale_answers++;
 		return;
 	}
-	refresh_verdict(e, lookup);
+	engine_refresh_verdict(e, lookup);
 	p = &lookup->parts[part];
 
 	struct vetting vetting = { .verdict = &lookup->verdict,
@@ -414,7 +410,7 @@ engine_answer(struct engine *e, lookup_id id, uint8_t part, const uint8_t *wire,
 	case ANSWER_TRUNCATED:
 		if (!p->stream && lookup->verdict.denial == DENIAL_NONE) {
 			p->stream = true;
-			ask(e, lookup, id, part);
+			engine_depart(e, id, part);
 			return;
 		}
 		fail_part(lookup, part, ASK_BROKEN);
@@ -427,6 +423,20 @@ engine_answer(struct engine *e, lookup_id id, uint8_t part, const uint8_t *wire,
 }
 
 void
+engine_ask_again(struct engine *e, lookup_id id, uint8_t part,
+    const struct ask_trail *trail, uint64_t now_ms)
+{
+	struct lookup *lookup;
+
+	engine_enter(e, now_ms);
+	lookup = find_part(e, id, part);
+	if (lookup == NULL)
+		return;
+	lookup->parts[part].trail = *trail;
+	engine_depart(e, id, part);
+}
+
+void
 engine_ask_failed(struct engine *e, lookup_id id, uint8_t part,
     enum ask_failure failure, uint64_t now_ms)
 {
@@ -436,8 +446,7 @@ engine_ask_failed(struct engine *e, lookup_id id, uint8_t part,
 	lookup = find_part(e, id, part);
 	if (lookup == NULL)
 		return;
-	fail_part(lookup, part, failure);
-	part_done(e, lookup, id);
+	engine_part_failed(e, id, part, failure);
 }
 
 /*
@@ -595,12 +604,13 @@ engine_expire(struct engine *e, uint64_t now_ms)
 	engine_enter(e, now_ms);
 	while ((lookup = lookup_pop_due(&e->lookups, now_ms, &id)) != NULL) {
 		for (uint8_t i = 0; i < lookup->part_count; i++)
-			if (lookup->parts[i].state == LOOKUP_ASKED)
+			if (!lookup_part_is_in(&lookup->parts[i]))
 				fail_part(lookup, i, ASK_SILENT);
 		part_done(e, lookup, id);
 	}
 	while ((q = query_pop_due(&e->queries, now_ms, &id)) != NULL)
 		out_of_time(e, id, q);
+	(void)engine_edges_open(e);
 	engine_pins_expire(e);
 }
 
@@ -626,6 +636,8 @@ engine_deadline(const struct engine *e)
 
 	if (lookup_ms < at_ms)
 		at_ms = lookup_ms;
+	if (e->departures.edge_ms < at_ms)
+		at_ms = e->departures.edge_ms;
 	return pins_ms < at_ms ? pins_ms : at_ms;
 }
 
@@ -635,8 +647,11 @@ static bool
 step(struct engine *e)
 {
 	uint64_t id;
-	struct query *q = query_take_ready(&e->queries, &id);
+	struct query *q;
 
+	if (engine_edges_step(e))
+		return true;
+	q = query_take_ready(&e->queries, &id);
 	if (q == NULL)
 		return engine_pins_step(e);
 	if (q->stage == QUERY_PINNED)

@@ -38,6 +38,7 @@ struct engine_settings {
 	uint32_t pin_ms; /* 500: how long a pin may take */
 	uint32_t lookup_ms; /* 1900: after which a lookup is given up whatever
 			       the transport says */
+	uint32_t tick_ms; /* 1: asks leave on multiples of it only */
 };
 
 struct engine_limits {
@@ -48,6 +49,24 @@ struct engine_limits {
 	struct pins_limits pins;
 	struct tunnel_limits tunnel;
 	struct engine_settings settings;
+};
+
+/*
+ * Asks that wait for the next edge of the clock, a multiple of the tick. They
+ * leave together, sorted by what they ask, so that when within a tick a
+ * question came, and in which order, is not seen outside.
+ */
+struct departure {
+	lookup_id lookup;
+	uint8_t part;
+};
+
+struct departures {
+	struct departure *waiting;
+	uint32_t capacity, count;
+	uint32_t leaving; /* while an edge is served: the next one's place */
+	bool open; /* an edge is being served */
+	uint64_t edge_ms; /* DEADLINE_NEVER: nobody waits */
 };
 
 enum rejected_kind {
@@ -77,6 +96,7 @@ struct engine_counts {
 	uint64_t pins_asked, pins_refused, pins_full, overload;
 	uint64_t tunnel_suspected, rebinding_blocked;
 	uint64_t rejects, spoofed_packets, flows_ended;
+	uint64_t asks_late; /* left at a later edge than their own */
 };
 
 struct engine {
@@ -86,6 +106,7 @@ struct engine {
 	struct effects effects;
 	struct queries queries;
 	struct lookups lookups;
+	struct departures departures;
 	struct cache cache;
 	struct pins pins;
 	struct tunnel tunnel;
@@ -147,6 +168,11 @@ void engine_query(struct engine *, const struct client *, const uint8_t *,
     size_t, uint64_t now_ms);
 void engine_answer(struct engine *, lookup_id, uint8_t part, const uint8_t *,
     size_t, uint64_t now_ms);
+/* A try has failed, and somebody is left who can be asked; it is asked anew
+ * with this trail, on an edge like all that leaves. */
+void engine_ask_again(struct engine *, lookup_id, uint8_t part,
+    const struct ask_trail *, uint64_t now_ms);
+/* Nobody is left. */
 void engine_ask_failed(struct engine *, lookup_id, uint8_t part,
     enum ask_failure, uint64_t now_ms);
 void engine_pinned(struct engine *, uint64_t op, int status, uint64_t now_ms);

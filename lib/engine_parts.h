@@ -6,6 +6,7 @@
  * engine_policy.c: what is decided by. engine_local.c: answers that need no
  * upstream. engine_hold.c: the addresses of one answer against the ledger.
  * engine_events.c: what is told about it.
+ * engine_edges.c: when asks leave.
  * engine_pins.c: pins when nobody asks; engine_packets.c: packets that were
  * rejected and flows that ended. These two also define the engine_…()
  * functions of engine.h for their inputs.
@@ -65,6 +66,23 @@ void engine_explain_denial(const struct engine *, const struct query *,
 /* The one record of what became of a query. */
 void engine_audit(struct engine *, const struct query *, uint8_t rcode,
     uint32_t ttl_s, uint8_t addr_count);
+
+/* A part of a lookup has failed for good: whoever can be decided goes on, and
+ * the lookup is closed when it was the last. */
+void engine_part_failed(struct engine *, lookup_id, uint8_t part,
+    enum ask_failure);
+/* The policy may have changed since the lookup began: it is judged by the one
+ * that holds now. */
+void engine_refresh_verdict(const struct engine *, struct lookup *);
+
+/* edges: carves. */
+void engine_edges_init(struct engine *, struct arena *);
+/* Has one part of a lookup leave at the next edge. */
+void engine_depart(struct engine *, lookup_id, uint8_t part);
+/* An edge that is due begins; false when none is. */
+bool engine_edges_open(struct engine *);
+/* One ask leaves; false when none is left of this edge. */
+bool engine_edges_step(struct engine *);
 
 /* pins: carves, and begins the walk over the ledger after a policy change. */
 void engine_pins_init(struct engine *, struct arena *);

@@ -161,10 +161,16 @@ lookup_pop_due(struct lookups *lookups, uint64_t now_ms, lookup_id *ret_id)
 }
 
 bool
+lookup_part_is_in(const struct lookup_part *part)
+{
+	return part->state == LOOKUP_ANSWERED || part->state == LOOKUP_FAILED;
+}
+
+bool
 lookup_is_done(const struct lookup *lookup)
 {
 	for (uint8_t i = 0; i < lookup->part_count; i++)
-		if (lookup->parts[i].state == LOOKUP_ASKED)
+		if (!lookup_part_is_in(&lookup->parts[i]))
 			return false;
 	return true;
 }

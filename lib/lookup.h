@@ -18,6 +18,7 @@
 
 #include "lib/answer.h"
 #include "lib/arena.h"
+#include "lib/ask.h"
 #include "lib/cache.h"
 #include "lib/deadlines.h"
 #include "lib/dname.h"
@@ -36,7 +37,12 @@ enum ask_failure {
 	ASK_NOT_SENT /* no socket, queue full */
 };
 
-enum lookup_part_state { LOOKUP_ASKED, LOOKUP_ANSWERED, LOOKUP_FAILED };
+enum lookup_part_state {
+	LOOKUP_LEAVING, /* at the next edge */
+	LOOKUP_ASKED,
+	LOOKUP_ANSWERED,
+	LOOKUP_FAILED
+};
 
 struct lookup_part {
 	uint16_t type;
@@ -44,6 +50,7 @@ struct lookup_part {
 	enum lookup_part_state state;
 	enum ask_failure failure;
 	bool stream; /* asked again over a stream already */
+	struct ask_trail trail; /* of the tries that are over */
 };
 
 struct lookup {
@@ -90,7 +97,9 @@ struct lookup *lookup_pop_due(struct lookups *, uint64_t now_ms,
 
 /* Whether A, AAAA or ANY, which are fetched together. */
 bool lookup_is_pair(uint16_t type);
-/* Every part is answered or has failed. */
+/* Answered or failed. */
+bool lookup_part_is_in(const struct lookup_part *);
+/* Every part is in. */
 bool lookup_is_done(const struct lookup *);
 /* A query of this type can be decided now. */
 bool lookup_decides(const struct lookup *, uint16_t type);

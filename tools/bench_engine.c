@@ -72,6 +72,12 @@ serve(struct bench *b, const char *records)
 				pending[count++] = b->effect;
 			b->replies += b->effect.kind == EFFECT_REPLY;
 		}
+		if (count == 0 && b->engine->departures.edge_ms > b->now_ms &&
+		    b->engine->departures.edge_ms != DEADLINE_NEVER) {
+			b->now_ms = b->engine->departures.edge_ms;
+			engine_expire(b->engine, b->now_ms);
+			continue;
+		}
 		if (count == 0)
 			return;
 		count--;

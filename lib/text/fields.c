@@ -56,6 +56,7 @@ static const struct field fields[] = {
 	MAP("nft", "the table in the kernel"),
 	MAP("pins", "how long addresses stay open"),
 	MAP("ttl", "lifetimes that clients are told"),
+	MAP("bounds", "what questions that leave may tell"),
 	MAP("protected", "changes to the ranges that are never opened"),
 	MAP("limits", "sizes that are fixed at start"),
 	{ .name = "public_suffixes",
@@ -75,7 +76,6 @@ static const struct field fields[] = {
 	    MEMBER(user),
 	    .fallback = "namewall",
 	    .help = "whom the resolver runs as" },
-	LATER("bounds"),
 
 	OTHER("attach.prefixes", NULL, "where their addresses lie"),
 	OTHER("attach.policies", NULL, "policies that they may have"),
@@ -168,6 +168,16 @@ static const struct field fields[] = {
 	    .max = DAY_MS,
 	    .fallback = "60s",
 	    .help = "how long a pin outlives the lifetime that was told" },
+
+	{ .name = "bounds.tick",
+	    .type = FIELD_MS,
+	    MEMBER(tick_ms),
+	    .min = 1,
+	    .max = SECOND_MS,
+	    .fallback = "1ms",
+	    .help = "asks leave on multiples of it only" },
+	LATER("bounds.warm"),
+	LATER("bounds.sandbox"),
 
 	{ .name = "ttl.floor",
 	    .type = FIELD_SECONDS,

@@ -85,6 +85,7 @@ struct settings {
 
 	uint32_t attach_count_max;
 	uint32_t pin_floor_ms, pin_cap_ms, pin_grace_ms;
+	uint32_t tick_ms; /* on whose multiples asks leave */
 	uint32_t ttl_floor_s, ttl_cap_s, ttl_negative_s;
 	struct protected_ranges protected_ranges; /* except and nat64 only */
 

@@ -186,6 +186,7 @@ put_counts(struct line *j, struct daemon *d)
 	line_number(j, "cache_hits", n->cache_hits);
 	line_number(j, "lookups", n->lookups);
 	line_number(j, "asks", n->asks);
+	line_number(j, "asks_late", n->asks_late);
 	line_number(j, "foreign_answers", d->upstream.foreign);
 	line_number(j, "stale_answers", n->stale_answers);
 	line_number(j, "stale_acks", n->stale_acks);

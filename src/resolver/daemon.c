@@ -85,7 +85,8 @@ route(struct daemon *d, const struct effect *effect)
 		break;
 	case EFFECT_ASK:
 		upstream_ask(&d->upstream, effect->u.ask.lookup,
-		    effect->u.ask.part, &effect->u.ask.ask);
+		    effect->u.ask.part, &effect->u.ask.ask,
+		    &effect->u.ask.trail);
 		break;
 	case EFFECT_PIN:
 	case EFFECT_UNPIN:
@@ -107,13 +108,23 @@ route(struct daemon *d, const struct effect *effect)
 	}
 }
 
+static void
+feed_ask_failure(struct daemon *d, const struct upstream_failure *failure)
+{
+	if (failure->again)
+		engine_ask_again(&d->engine, failure->lookup, failure->part,
+		    &failure->trail, d->now_ms);
+	else
+		engine_ask_failed(&d->engine, failure->lookup, failure->part,
+		    failure->why, d->now_ms);
+}
+
 /* Failures that came up while effects were performed, one at a time. */
 static bool
 feed_failure(struct daemon *d)
 {
-	enum ask_failure failure = ASK_NOT_SENT;
+	struct upstream_failure failure;
 	uint64_t id;
-	uint8_t part;
 
 	if (d->helper_gone && !d->helper_gone_told) {
 		d->helper_gone_told = true;
@@ -124,8 +135,8 @@ feed_failure(struct daemon *d)
 		engine_pinned(&d->engine, id, -EAGAIN, d->now_ms);
 		return true;
 	}
-	if (upstream_next_failure(&d->upstream, &id, &part, &failure)) {
-		engine_ask_failed(&d->engine, id, part, failure, d->now_ms);
+	if (upstream_next_failure(&d->upstream, &failure)) {
+		feed_ask_failure(d, &failure);
 		return true;
 	}
 	return false;

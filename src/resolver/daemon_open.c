@@ -35,6 +35,7 @@ daemon_settings(struct engine_settings *ret, const struct settings *settings)
 		.question_ms = QUESTION_MS,
 		.pin_ms = PIN_MS,
 		.lookup_ms = LOOKUP_MS,
+		.tick_ms = settings->tick_ms,
 	};
 }
 

@@ -193,14 +193,6 @@ give_back(struct upstream *u, struct flight *f)
 	u->flights_used--;
 }
 
-/* The outcome is a failure; the daemon fetches it when it may. */
-static void
-give_up(struct upstream *u, struct flight *f)
-{
-	f->younger = u->failed_head;
-	u->failed_head = index_of(u, f);
-}
-
 /* Whom to ask next; CHOICE_NONE: nobody. */
 static uint32_t
 choose(struct upstream *u, struct flight *f)
@@ -211,30 +203,50 @@ choose(struct upstream *u, struct flight *f)
 
 	for (uint32_t i = 0; i < route->server_count; i++)
 		health[i] = &u->servers[route->servers[i]].health;
-	choice = upstream_choose(health, route->server_count, f->tried,
+	choice = upstream_choose(health, route->server_count, f->trail.tried,
 	    rng_u32(u->rng), upstream_now_ms(u));
 	/* Where silence met us everywhere, silence may have been a loss. */
-	if (choice == CHOICE_NONE && f->silent > 0 && !f->broken) {
-		f->tried = 0;
+	if (choice == CHOICE_NONE && f->trail.silent > 0 && !f->trail.broken) {
+		f->trail.tried = 0;
 		choice = upstream_choose(health, route->server_count, 0,
 		    rng_u32(u->rng), upstream_now_ms(u));
 	}
 	return choice;
 }
 
-/* Sends to the next server, or gives up. */
-static void
-try_next(struct upstream *u, struct flight *f)
+/* Whether there is somebody to ask after what was tried. */
+static bool
+is_hopeful(const struct upstream *u, const struct flight *f)
 {
-	while (
-	    f->silent < UPSTREAM_SILENT_MAX && f->tries < UPSTREAM_TRIES_MAX) {
-		struct upstream_server *server;
+	uint32_t all = (1u << u->routes[f->route].server_count) - 1;
 
-		f->choice = choose(u, f);
-		if (f->choice == CHOICE_NONE)
-			break;
-		f->tried |= 1u << f->choice;
-		f->tries++;
+	if (f->trail.silent >= UPSTREAM_SILENT_MAX ||
+	    f->trail.tries >= UPSTREAM_TRIES_MAX)
+		return false;
+	return (f->trail.tried & all) != all ||
+	    (f->trail.silent > 0 && !f->trail.broken);
+}
+
+/* The try is over without an answer; the daemon fetches it when it may. */
+static void
+give_up(struct upstream *u, struct flight *f)
+{
+	f->again = is_hopeful(u, f);
+	f->younger = u->failed_head;
+	u->failed_head = index_of(u, f);
+}
+
+/* Sends to the first server that can be sent to: what could not be sent has
+ * not left, so the next one is tried at once. */
+static void
+send_out(struct upstream *u, struct flight *f)
+{
+	struct upstream_server *server;
+
+	while (f->trail.tries < UPSTREAM_TRIES_MAX &&
+	    (f->choice = choose(u, f)) != CHOICE_NONE) {
+		f->trail.tried |= 1u << f->choice;
+		f->trail.tries++;
 		server = server_at(u, f);
 		if (ops_of(f)->ask(u, server, f) == 0) {
 			server->asked++;
@@ -249,7 +261,7 @@ try_next(struct upstream *u, struct flight *f)
 
 void
 upstream_ask(struct upstream *u, uint64_t lookup, uint8_t part,
-    const struct ask *ask)
+    const struct ask *ask, const struct ask_trail *trail)
 {
 	struct flight *f;
 
@@ -265,8 +277,9 @@ upstream_ask(struct upstream *u, uint64_t lookup, uint8_t part,
 	*f = (struct flight){ .lookup = lookup,
 		.part = part,
 		.ask = *ask,
+		.trail = *trail,
 		.route = route_of(u, &ask->name) };
-	try_next(u, f);
+	send_out(u, f);
 }
 
 static bool
@@ -315,40 +328,38 @@ close_servers(struct upstream *u)
 	u->server_count = 0;
 }
 
-void
-upstream_follow(struct upstream *u, const struct config *config)
+/* What is under way begins anew with the new servers. */
+static void
+recall_flights(struct upstream *u)
 {
-	uint32_t moved = FLIGHT_NONE;
-
-	if (same_routes(u, config))
-		return;
 	while (u->oldest != FLIGHT_NONE) {
 		struct flight *f = &u->flights[u->oldest];
 
 		stop_waiting(u, f);
-		f->younger = moved;
-		moved = index_of(u, f);
+		give_up(u, f);
 	}
+	for (uint32_t i = u->failed_head; i != FLIGHT_NONE;
+	     i = u->flights[i].younger) {
+		memset(&u->flights[i].trail, 0, sizeof(u->flights[i].trail));
+		u->flights[i].again = true;
+	}
+}
+
+void
+upstream_follow(struct upstream *u, const struct config *config)
+{
+	if (same_routes(u, config))
+		return;
+	recall_flights(u);
 	close_servers(u);
 	memset(u->servers, 0, UPSTREAM_SERVERS_MAX * sizeof(*u->servers));
 	memset(u->routes, 0, UPSTREAM_ROUTES_MAX * sizeof(*u->routes));
 	u->route_count = 0;
 	add_routes(u, config);
-	while (moved != FLIGHT_NONE) {
-		struct flight *f = &u->flights[moved];
-
-		moved = f->younger;
-		f->route = route_of(u, &f->ask.name);
-		f->tried = 0;
-		f->tries = f->silent = 0;
-		f->broken = false;
-		try_next(u, f);
-	}
 }
 
 bool
-upstream_next_failure(struct upstream *u, uint64_t *ret_lookup,
-    uint8_t *ret_part, enum ask_failure *ret_failure)
+upstream_next_failure(struct upstream *u, struct upstream_failure *ret)
 {
 	struct flight *f;
 
@@ -356,12 +367,14 @@ upstream_next_failure(struct upstream *u, uint64_t *ret_lookup,
 		return false;
 	f = &u->flights[u->failed_head];
 	u->failed_head = f->younger;
-	*ret_lookup = f->lookup;
-	*ret_part = f->part;
-	if (f->broken)
-		*ret_failure = ASK_BROKEN;
+	ret->lookup = f->lookup;
+	ret->part = f->part;
+	ret->again = f->again;
+	ret->trail = f->trail;
+	if (f->trail.broken)
+		ret->why = ASK_BROKEN;
 	else
-		*ret_failure = f->silent > 0 ? ASK_SILENT : ASK_NOT_SENT;
+		ret->why = f->trail.silent > 0 ? ASK_SILENT : ASK_NOT_SENT;
 	give_back(u, f);
 	return true;
 }
@@ -418,8 +431,8 @@ upstream_received(struct upstream *u, const void *carrier, const uint8_t *wire,
 	stop_waiting(u, f);
 	if (is_refusal(wire)) {
 		server->broken++;
-		f->broken = true;
-		try_next(u, f);
+		f->trail.broken = true;
+		give_up(u, f);
 		daemon_pump(u->daemon);
 		return true;
 	}
@@ -434,12 +447,11 @@ upstream_received(struct upstream *u, const void *carrier, const uint8_t *wire,
 void
 upstream_carrier_lost(struct upstream *u, const void *carrier, bool again)
 {
-	uint32_t i = u->oldest, last = u->youngest;
+	uint32_t i = u->oldest;
 
-	/* Those that are sent anew meanwhile stand behind `last`. */
 	while (i != FLIGHT_NONE) {
 		struct flight *f = &u->flights[i];
-		uint32_t next = i == last ? FLIGHT_NONE : f->younger;
+		uint32_t next = f->younger;
 
 		if (f->carrier == carrier) {
 			struct upstream_server *server = server_at(u, f);
@@ -447,12 +459,12 @@ upstream_carrier_lost(struct upstream *u, const void *carrier, bool again)
 			stop_waiting(u, f);
 			server->broken++;
 			if (again)
-				f->tried &= ~(1u << f->choice);
+				f->trail.tried &= ~(1u << f->choice);
 			else
 				health_failed(&server->health,
 				    upstream_now_ms(u));
-			f->broken = true;
-			try_next(u, f);
+			f->trail.broken = true;
+			give_up(u, f);
 		}
 		i = next;
 	}
@@ -480,10 +492,10 @@ upstream_expire(struct upstream *u, uint64_t now_ms)
 		server->silent++;
 		health_failed(&server->health, now_ms);
 		stop_waiting(u, f);
-		f->silent++;
+		f->trail.silent++;
 		if (f->ask.stream)
 			upstream_tcp_silent(server);
-		try_next(u, f);
+		give_up(u, f);
 	}
 	upstream_tcp_expire(u, now_ms);
 }

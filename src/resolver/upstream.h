@@ -3,10 +3,12 @@
  * upstream - asks out, answers in: choose a server, recognise its response,
  * retry, give up.
  *
- * Each ask has exactly one outcome: an answer (daemon_answer), or a failure
- * (upstream_next_failure). A try takes 800 ms; a second silent one ends the
- * ask. SERVFAIL, REFUSED and the like from one server send the ask to the
- * next. What is no response to one of our asks is counted and otherwise as if
+ * Each ask is one message to one server and has exactly one outcome: an answer
+ * (daemon_answer), or a failure (upstream_next_failure). A try takes 800 ms.
+ * After silence, SERVFAIL, REFUSED and the like a failure says whether
+ * somebody else may be asked, with the trail of the tries until now: when that
+ * leaves, if at all, is for the core to decide. A second silent try is the
+ * last. What is no response to one of our asks is counted and otherwise as if
  * it had not come. The names at and below a forward zone go to its servers,
  * the longest zone wins.
  */
@@ -58,9 +60,8 @@ struct flight {
 	struct ask ask;
 	uint32_t route;
 	uint32_t choice; /* index into the route's servers */
-	uint32_t tried; /* bits of choices */
-	uint8_t tries, silent;
-	bool broken; /* some server answered, but with nothing of use */
+	struct ask_trail trail;
+	bool again; /* failed: somebody may be asked once more */
 	void *carrier; /* socket or link; NULL: none */
 	uint64_t sent_ms, deadline_ms;
 	uint32_t older, younger; /* by deadline; younger also chains the free
@@ -109,10 +110,17 @@ int upstream_open(struct upstream *, struct daemon *, const struct config *,
  * anew where that changes anything. */
 void upstream_follow(struct upstream *, const struct config *);
 void upstream_ask(struct upstream *, uint64_t lookup, uint8_t part,
-    const struct ask *);
+    const struct ask *, const struct ask_trail *);
+struct upstream_failure {
+	uint64_t lookup;
+	uint8_t part;
+	bool again; /* somebody may be asked once more, with this trail */
+	struct ask_trail trail;
+	enum ask_failure why;
+};
+
 /* An ask that has failed, one at a time; false: no more. */
-bool upstream_next_failure(struct upstream *, uint64_t *ret_lookup,
-    uint8_t *ret_part, enum ask_failure *);
+bool upstream_next_failure(struct upstream *, struct upstream_failure *ret);
 uint64_t upstream_deadline(const struct upstream *);
 void upstream_expire(struct upstream *, uint64_t now_ms);
 void upstream_close(struct upstream *);

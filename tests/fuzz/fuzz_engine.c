@@ -132,6 +132,16 @@ pass(uint64_t ms)
 	w->now_ms = end_ms;
 }
 
+/* Asks that wait for the next edge leave. */
+static void
+let_leave(void)
+{
+	uint64_t edge_ms = world->engine->departures.edge_ms;
+
+	if (edge_ms != DEADLINE_NEVER)
+		pass(edge_ms > world->now_ms ? edge_ms - world->now_ms : 0);
+}
+
 static void
 query(uint32_t sandbox, const uint8_t *wire, size_t len)
 {
@@ -248,10 +258,18 @@ static void
 ask_failed(struct cursor *c)
 {
 	const struct effect *ask = some_ask(c);
+	const struct ask_trail trail = { .tried = 1, .tries = 1 };
+	uint8_t why;
 
-	if (ask != NULL)
+	if (ask == NULL)
+		return;
+	why = cursor_u8(c);
+	if (why % 2 == 0)
 		engine_ask_failed(world->engine, ask->u.ask.lookup,
-		    ask->u.ask.part, cursor_u8(c) % 3, world->now_ms);
+		    ask->u.ask.part, why / 2 % 3, world->now_ms);
+	else
+		engine_ask_again(world->engine, ask->u.ask.lookup,
+		    ask->u.ask.part, &trail, world->now_ms);
 }
 
 /* A packet to somewhere in the ranges of the answers, or the input's own. */
@@ -323,6 +341,7 @@ one_step(struct cursor *c)
 {
 	uint8_t what = cursor_u8(c);
 
+	let_leave();
 	if (what < 40)
 		raw_query(c);
 	else if (what < 90)

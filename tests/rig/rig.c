@@ -47,7 +47,8 @@ rig_limits(uint32_t sandboxes)
 		    .pin_grace_ms = 60000,
 		    .question_ms = 2000,
 		    .pin_ms = 500,
-		    .lookup_ms = 1900 },
+		    .lookup_ms = 1900,
+		    .tick_ms = 1 },
 	};
 }
 

@@ -17,11 +17,12 @@ same_element(const struct pin_element *a, const struct pin_element *b)
 	    a->service.port == b->service.port;
 }
 
-/* EXPECT ASK LABEL TYPE NAME [stream] */
+/* EXPECT ASK LABEL TYPE NAME [stream] [first]: the first that waits */
 static bool
 expect_ask(struct script *s)
 {
 	bool stream = script_flag(s, 5, "stream");
+	bool first = script_flag(s, 5, "first");
 	struct dname name;
 	struct label *label;
 
@@ -31,11 +32,15 @@ expect_ask(struct script *s)
 	for (uint32_t i = 0; i < s->waiting_count; i++) {
 		const struct effect *effect = &s->waiting[i];
 
-		if (effect->kind != EFFECT_ASK ||
-		    effect->u.ask.ask.type != rig_type(s->words[3]) ||
-		    effect->u.ask.ask.stream != stream ||
-		    !dname_equal(&effect->u.ask.ask.name, &name))
+		if (effect->kind != EFFECT_ASK)
 			continue;
+		if (effect->u.ask.ask.type != rig_type(s->words[3]) ||
+		    effect->u.ask.ask.stream != stream ||
+		    !dname_equal(&effect->u.ask.ask.name, &name)) {
+			if (first)
+				break;
+			continue;
+		}
 		label = script_new_label(s, EFFECT_ASK, s->words[2]);
 		script_consume(s, i);
 		label->effect = s->taken;

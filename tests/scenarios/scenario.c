@@ -24,7 +24,8 @@
  *                               upstream's response to an ask, records as
  *                               NAME TTL TYPE DATA
  *   SPOOF LABEL RCODE …         the same with another id
- *   FAIL LABEL silent|broken|unsent
+ *   FAIL LABEL silent|broken|unsent [again]
+ *                               again: another server can be asked
  *   PINNED LABEL ok|EPERM|ENFILE
  *   FLOWS LABEL yes|no|unknown  whether there is a flow
  *   RECALL SANDBOX ADDRESS SERVICE NAME TIME
@@ -39,6 +40,9 @@
  *   REVOKE RULE [SANDBOX]       withdraws a rule, from all or from one
  *   EXPECT …                    see expect.c: ASK PIN UNPIN FLOWS RECALL
  *                               SETTLE REPLY EVENT RECORD FORGET NOTHING
+ *
+ * Asks leave on edges of the clock: a line that comes while some wait lets the
+ * next edge pass first, unless the number "edges" was SET.
  *
  * Each EXPECT takes one effect. When the next input or the end comes, no
  * effect may be left but records of the state and the one outcome event that
@@ -76,6 +80,8 @@ do_set(struct script *s)
 		{ "pin_floor_ms", &s->limits.settings.pin_floor_ms },
 		{ "pin_cap_ms", &s->limits.settings.pin_cap_ms },
 		{ "pin_grace_ms", &s->limits.settings.pin_grace_ms },
+		{ "tick_ms", &s->limits.settings.tick_ms },
+		{ "edges", &s->edges },
 		{ "queries_max", &s->limits.queries_max },
 		{ "queries_per_sandbox_max",
 		    &s->limits.queries_per_sandbox_max },
@@ -289,13 +295,20 @@ static bool
 do_fail(struct script *s)
 {
 	enum ask_failure failure = ASK_SILENT;
+	const struct ask_trail trail = { .tried = 1, .tries = 1 };
 	const struct label *label;
 
-	if (s->word_count != 3)
+	if (s->word_count < 3)
 		return script_fail(s, "LABEL FAILURE is wanted");
 	label = script_label(s, EFFECT_ASK, s->words[1]);
 	if (label == NULL)
 		return false;
+	if (script_flag(s, 3, "again")) {
+		engine_ask_again(s->engine, label->effect.u.ask.lookup,
+		    label->effect.u.ask.part, &trail, s->now_ms);
+		script_drain(s);
+		return !s->failed;
+	}
 	if (strcmp(s->words[2], "broken") == 0)
 		failure = ASK_BROKEN;
 	if (strcmp(s->words[2], "unsent") == 0)
@@ -549,6 +562,7 @@ run_line(struct script *s)
 		if (s->engine == NULL && verbs[i].run != do_set &&
 		    verbs[i].run != do_policy)
 			return script_fail(s, "no POLICY yet");
+		script_let_leave(s);
 		if (verbs[i].input && s->engine != NULL && !script_is_quiet(s))
 			return false;
 		return verbs[i].run(s);

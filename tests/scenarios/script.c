@@ -98,6 +98,14 @@ script_advance(struct script *s, uint64_t at_ms)
 	s->now_ms = at_ms;
 }
 
+void
+script_let_leave(struct script *s)
+{
+	if (s->engine != NULL && s->edges == 0 &&
+	    s->engine->departures.edge_ms != DEADLINE_NEVER)
+		script_advance(s, s->engine->departures.edge_ms);
+}
+
 struct label *
 script_label(struct script *s, enum effect_kind kind, const char *name)
 {

@@ -34,6 +34,7 @@ struct script {
 	struct engine_limits limits;
 	struct policy *policy;
 	uint64_t now_ms;
+	uint32_t edges; /* not 0: asks leave when the scenario goes there */
 	struct effect *waiting; /* not expected yet, oldest first */
 	uint32_t waiting_count;
 	struct effect taken; /* what the last EXPECT was about */
@@ -56,6 +57,8 @@ void script_drain(struct script *);
 bool script_is_quiet(struct script *);
 /* Goes to a time, expiring whatever is due on the way. */
 void script_advance(struct script *, uint64_t at_ms);
+/* Goes to the next edge, where asks wait for it. */
+void script_let_leave(struct script *);
 struct label *script_label(struct script *, enum effect_kind,
     const char *name);
 struct label *script_new_label(struct script *, enum effect_kind,

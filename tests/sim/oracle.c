@@ -208,6 +208,9 @@ see_ask(struct world *w, const struct effect *effect)
 	if (lookup == NULL ||
 	    policy_model_match(&w->policy, lookup->sandbox, name) == NULL)
 		oracle_fail(w, 2, "asked upstream: %s", name);
+	if (w->now_ms % w->limits.settings.tick_ms != 0 &&
+	    w->engine->counts.asks_late == 0)
+		oracle_fail(w, 2, "asked between edges: %s", name);
 }
 
 void

@@ -154,6 +154,8 @@ draw_limits(struct world *w)
 		w->limits.cache.entries_max = 1 + world_below(w, 8);
 		w->limits.cache.entries_per_sandbox_max = 1 + world_below(w, 4);
 	}
+	if (world_chance(w, 30))
+		set->tick_ms = 1 + world_below(w, 200);
 	if (world_chance(w, 30)) {
 		set->pin_floor_ms = 1000 + world_below(w, 90000);
 		set->pin_grace_ms = 500 + world_below(w, 60000);
@@ -311,6 +313,20 @@ change_policy(struct world *w)
 	oracle_after_policy(w);
 }
 
+/* A try is over: there is another server to ask, or there is not. */
+static void
+ask_failed(struct world *w, const struct delivery *d)
+{
+	const struct ask_trail trail = { .tried = 1, .tries = 1 };
+
+	if (world_chance(w, 50))
+		engine_ask_again(w->engine, d->id, d->part, &trail, w->now_ms);
+	else
+		engine_ask_failed(w->engine, d->id, d->part,
+		    (enum ask_failure)world_below(w, ASK_NOT_SENT + 1),
+		    w->now_ms);
+}
+
 static void
 deliver(struct world *w, const struct delivery *d)
 {
@@ -323,9 +339,7 @@ deliver(struct world *w, const struct delivery *d)
 		    w->now_ms);
 		return;
 	case DELIVER_ASK_FAILED:
-		engine_ask_failed(w->engine, d->id, d->part,
-		    (enum ask_failure)world_below(w, ASK_NOT_SENT + 1),
-		    w->now_ms);
+		ask_failed(w, d);
 		return;
 	case DELIVER_HELPER:
 		helper_model_take(w, d);

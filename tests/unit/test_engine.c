@@ -102,6 +102,8 @@ START_TEST(the_largest_step_fits)
 	size_t len;
 
 	ask(1, "www.example.com", 2000);
+	drain();
+	engine_expire(engine, 2001);
 	ck_assert(engine_next_effect(engine, &asked));
 	ck_assert_int_eq(asked.kind, EFFECT_ASK);
 	drain();
@@ -141,7 +143,11 @@ START_TEST(counts_each_question_once)
 	drain();
 	ask(1, "www.example.com", 2000);
 	drain();
+	ck_assert_uint_eq(n->asks, 0);
+	engine_expire(engine, 2001);
+	drain();
 	ck_assert_uint_eq(n->asks, 2);
+	ck_assert_uint_eq(n->asks_late, 0);
 	engine_expire(engine, 2000 + 2000);
 	drain();
 	ck_assert_uint_eq(n->queries, 5);
@@ -156,6 +162,9 @@ START_TEST(has_no_deadline_at_rest)
 {
 	ck_assert_uint_eq(engine_deadline(engine), DEADLINE_NEVER);
 	ask(1, "www.example.com", 5000);
+	drain();
+	ck_assert_uint_eq(engine_deadline(engine), 5001);
+	engine_expire(engine, 5001);
 	drain();
 	ck_assert_uint_eq(engine_deadline(engine), 5000 + 1900);
 	engine_expire(engine, 6899);
@@ -227,7 +236,9 @@ pin_www(void)
 	struct effect asked;
 	size_t len, count = 0;
 
-	ask(1, "www.example.com", 2000);
+	ask(1, "www.example.com", 1999);
+	drain();
+	engine_expire(engine, 2000);
 	ck_assert(engine_next_effect(engine, &asked));
 	ck_assert_int_eq(asked.kind, EFFECT_ASK);
 	drain();

@@ -76,7 +76,8 @@ START_TEST(keys_are_judged_by_the_map_they_stand_in)
 		    "unknown key \"pins.floor\"; known here are: version, "
 		    "listen, edge, upstream, forward, sandboxes, policies, "
 		    "events, labels, include, attach, control, nft, pins, ttl, "
-		    "protected, limits, public_suffixes, state_dir, user" },
+		    "bounds, protected, limits, public_suffixes, "
+		    "state_dir, user" },
 		{ "upload: x", "rule.",
 		    "\"upload\" is not in this version yet; leave it out" },
 		{ "uplod: x", "rule.",

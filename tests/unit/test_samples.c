@@ -236,6 +236,7 @@ static const struct {
 	{ "Attached sandboxes", "attach." }, { "Control sockets", "control." },
 	{ "The table in the kernel", "nft." }, { "Lifetimes of pins", "pins." },
 	{ "Lifetimes in answers", "ttl." },
+	{ "What questions tell", "bounds." },
 	{ "Protected ranges", "protected." }, { "Limits", "limits." } };
 
 /* The full name of the key that a line of the manual is about; false: none. */
