@@ -104,6 +104,9 @@ static const struct reason reasons[] = {
 	[DENIAL_PTR] = { "reverse", POLICY, {
 	    .rcode = DNS_RCODE_NXDOMAIN, SOA, .ede = DNS_EDE_NONE,
 	    .text = "" } },
+	[DENIAL_QUARANTINED] = { "quarantined", POLICY, {
+	    .rcode = DNS_RCODE_NXDOMAIN, SOA, .ede = DNS_EDE_BLOCKED,
+	    .text = "this sandbox is in quarantine" } },
 };
 /* clang-format on */
 
@@ -141,7 +144,7 @@ denial_form_of(enum denial denial, enum denial_style style)
 	struct denial_form form = reason_of(denial)->form;
 
 	if (denial == DENIAL_UNLISTED || denial == DENIAL_DENY_RULE ||
-	    denial == DENIAL_WITHDRAWN)
+	    denial == DENIAL_WITHDRAWN || denial == DENIAL_QUARANTINED)
 		restyle(&form, style);
 	return form;
 }

@@ -45,7 +45,8 @@ enum denial {
 	DENIAL_SPECIAL, /* invalid, local, onion, single labels: NXDOMAIN, 15 */
 	DENIAL_SPECIAL_NODATA, /* resolver.arpa: NODATA */
 	DENIAL_PTR, /* reverse name: NXDOMAIN, unless its address is pinned */
-	DENIAL_LAST = DENIAL_PTR
+	DENIAL_QUARANTINED, /* the sandbox is cut off: as unlisted */
+	DENIAL_LAST = DENIAL_QUARANTINED
 };
 
 /* `denial:` of a policy. */
@@ -63,8 +64,8 @@ struct denial_form {
 	const char *text; /* extended text, at most 120 octets, or "" */
 };
 
-/* The form of a reason; style is looked at for UNLISTED, DENY_RULE and
- * WITHDRAWN. Not for DENIAL_NONE and DENIAL_DROP (REQUIREd). */
+/* The form of a reason; style is looked at for UNLISTED, DENY_RULE,
+ * WITHDRAWN and QUARANTINED. Not for DENIAL_NONE and DENIAL_DROP (REQUIREd). */
 struct denial_form denial_form_of(enum denial, enum denial_style);
 /* A stable word for events and logs: "unlisted", "deny-rule", … */
 const char *denial_name(enum denial);

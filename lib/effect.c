@@ -56,6 +56,10 @@ used_size(const struct effect *effect)
 	case EFFECT_RECORD:
 	case EFFECT_FORGET:
 		return offsetof(struct effect, u) + sizeof(effect->u.record);
+	case EFFECT_QUARANTINE:
+	case EFFECT_RELEASE:
+		return offsetof(struct effect, u) +
+		    sizeof(effect->u.quarantine);
 	case EFFECT_EVENT:
 		return offsetof(struct effect, u) + sizeof(effect->u.event);
 	}

@@ -44,7 +44,16 @@ enum effect_kind {
 	EFFECT_RECORD, /* write the element's record (slot) to the state */
 	EFFECT_FORGET, /* remove the record (slot) from the state; with slot
 			  FORGET_ALL every record of the sandbox (0: of all) */
+	EFFECT_QUARANTINE, /* cut a sandbox off, and keep that it is */
+	EFFECT_RELEASE, /* and let it be again */
 	EFFECT_EVENT
+};
+
+/* What a sandbox is cut off by. */
+enum quarantine_by {
+	QUARANTINE_BY_COMMAND,
+	QUARANTINE_BY_ALERT,
+	QUARANTINE_BY_RECORD /* of the state: nothing new is told or kept */
 };
 
 struct effect {
@@ -73,6 +82,11 @@ struct effect {
 			uint32_t slot;
 			uint32_t sandbox; /* FORGET with FORGET_ALL */
 		} record; /* RECORD, FORGET */
+		struct {
+			uint32_t sandbox;
+			enum quarantine_by by;
+			enum event_action alert; /* BY_ALERT */
+		} quarantine; /* QUARANTINE, RELEASE */
 		struct event event;
 	} u;
 };

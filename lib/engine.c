@@ -54,6 +54,7 @@ engine_init(struct engine *e, const struct engine_limits *limits,
 	tunnel_init(&e->tunnel, arena, &limits->tunnel, secret);
 	engine_edges_init(e, arena);
 	engine_pins_init(e, arena);
+	engine_quarantine_init(e, arena);
 	return arena->exhausted ? -ENOMEM : 0;
 }
 
@@ -61,7 +62,8 @@ static bool
 is_drained(const struct engine *e)
 {
 	return e->effects.count == 0 && e->queries.ready.head == 0 &&
-	    e->rejudge_slot == TABLE_NONE && !e->departures.open;
+	    e->rejudge_slot == TABLE_NONE && !e->departures.open &&
+	    e->quarantines_due == 0;
 }
 
 void
@@ -143,6 +145,8 @@ judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 	engine_observe(e, q);
 	if (why != DENIAL_NONE)
 		return deny(q, why);
+	if (engine_is_quarantined(e, q->client.sandbox))
+		return deny(q, DENIAL_QUARANTINED);
 	if (e->settling)
 		return deny(q, DENIAL_UNPINNED);
 	if (q->verdict.denial == DENIAL_PTR &&
@@ -342,10 +346,12 @@ engine_refresh_verdict(const struct engine *e, struct lookup *lookup)
 		.has_name = true,
 	};
 
-	if (lookup->policy_generation == e->policy_generation)
-		return;
-	lookup->verdict = policy_match(e->policy, lookup->sandbox, &question);
+	if (lookup->policy_generation != e->policy_generation)
+		lookup->verdict =
+		    policy_match(e->policy, lookup->sandbox, &question);
 	lookup->policy_generation = e->policy_generation;
+	if (engine_is_quarantined(e, lookup->sandbox))
+		lookup->verdict.denial = DENIAL_QUARANTINED;
 }
 
 /* The part that an input is about, or NULL when it comes too late. */
@@ -454,10 +460,14 @@ engine_ask_failed(struct engine *e, lookup_id id, uint8_t part,
  * cache alike, so that what the kernel lost is asked for again.
  */
 
-/* Nothing is decided by a policy that does not hold any more. */
+/* Nothing is decided by a policy that does not hold any more, nor for a
+ * sandbox that has been cut off. */
 static void
 judge_again(const struct engine *e, struct query *q)
 {
+	if (q->denial == DENIAL_NONE &&
+	    engine_is_quarantined(e, q->client.sandbox))
+		q->denial = DENIAL_QUARANTINED;
 	if (q->denial != DENIAL_NONE ||
 	    q->policy_generation == e->policy_generation)
 		return;
@@ -646,10 +656,10 @@ engine_deadline(const struct engine *e)
 static bool
 step(struct engine *e)
 {
-	uint64_t id;
 	struct query *q;
+	uint64_t id;
 
-	if (engine_edges_step(e))
+	if (engine_quarantine_step(e) || engine_edges_step(e))
 		return true;
 	q = query_take_ready(&e->queries, &id);
 	if (q == NULL)

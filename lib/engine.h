@@ -99,6 +99,12 @@ struct engine_counts {
 	uint64_t asks_late; /* left at a later edge than their own */
 };
 
+/* Of a sandbox. due: an alert has cut it off, the kernel is not told yet. */
+struct engine_quarantine {
+	bool on, due;
+	enum event_action alert;
+};
+
 struct engine {
 	struct engine_limits limits;
 	const struct policy *policy;
@@ -123,6 +129,8 @@ struct engine {
 	struct deadlines flows_due; /* lapsed elements to ask about, by slot */
 	uint8_t *flows_state; /* enum flows_state by slot */
 	uint32_t flows_in_flight;
+	struct engine_quarantine *quarantines; /* by sandbox */
+	uint32_t quarantines_due;
 };
 
 /* Carves everything out of the arena: 0, or -ENOMEM when it was too small
@@ -195,6 +203,20 @@ void engine_rejected(struct engine *, const struct rejected *, uint64_t now_ms);
  * it and the ledger knows its destination. */
 void engine_flow_ended(struct engine *, const struct ended_flow *,
     uint64_t now_ms);
+/*
+ * Cuts a sandbox off until engine_release(), over every change of policy:
+ * its pins are forgotten and its questions denied, and QUARANTINE has the
+ * kernel drop its packets and flows. Nothing is done when it is cut off
+ * already. on_record: the state says that it was, so that there is no event.
+ * An alert that the sandbox's policy names in quarantine_on does the same.
+ */
+void engine_quarantine(struct engine *, uint32_t sandbox, bool on_record,
+    uint64_t now_ms);
+/* What the alarm has seen of it is forgiven too. */
+void engine_release(struct engine *, uint32_t sandbox, uint64_t now_ms);
+bool engine_is_quarantined(const struct engine *, uint32_t sandbox);
+/* The number is nobody's any more. */
+void engine_quarantine_forget(struct engine *, uint32_t sandbox);
 /* The helper is gone: every pending pin fails, no address leaves any more. */
 void engine_helper_lost(struct engine *, uint64_t now_ms);
 void engine_expire(struct engine *, uint64_t now_ms);

@@ -19,6 +19,7 @@ engine_event(struct engine *e, enum event_action action, uint32_t sandbox,
 	memset(event, 0, sizeof(*event));
 	event->action = action;
 	event->sandbox = sandbox;
+	engine_note_alert(e, action, sandbox);
 	if (client == NULL)
 		return event;
 	event->source = client->addr;

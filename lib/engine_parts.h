@@ -8,8 +8,9 @@
  * engine_events.c: what is told about it.
  * engine_edges.c: when asks leave.
  * engine_pins.c: pins when nobody asks; engine_packets.c: packets that were
- * rejected and flows that ended. These two also define the engine_…()
- * functions of engine.h for their inputs.
+ * rejected and flows that ended; engine_quarantine.c: sandboxes that are cut
+ * off. These also define the engine_…() functions of engine.h for their
+ * inputs.
  */
 #ifndef LIB_ENGINE_PARTS_H
 #define LIB_ENGINE_PARTS_H
@@ -96,6 +97,12 @@ uint64_t engine_pins_deadline(const struct engine *);
 /* One step at our own pace, which adds at most two effects; false when there
  * is nothing to do. */
 bool engine_pins_step(struct engine *);
+/* quarantine: carves, and has each event that is told considered. */
+void engine_quarantine_init(struct engine *, struct arena *);
+void engine_note_alert(struct engine *, enum event_action, uint32_t sandbox);
+/* The one step after an alert; false when there is none to do. */
+bool engine_quarantine_step(struct engine *);
+
 /* RECORD or FORGET; UNPIN, FLOWS or RECALL. */
 void engine_record(struct engine *, enum effect_kind, uint32_t slot,
     uint32_t sandbox);

@@ -34,8 +34,10 @@ forgive_newcomers(struct engine *e, const struct policy *policy)
 		return;
 	for (uint32_t i = 1; i <= policy->sandbox_count; i++)
 		if (policy_sandbox(e->policy, i) == NULL &&
-		    policy_sandbox(policy, i) != NULL)
+		    policy_sandbox(policy, i) != NULL) {
 			tunnel_forgive(&e->tunnel, i);
+			engine_quarantine_forget(e, i);
+		}
 }
 
 void
@@ -100,6 +102,7 @@ engine_detach(struct engine *e, uint32_t sandbox, uint64_t now_ms)
 	close_lookups(e, sandbox);
 	cache_drop(&e->cache, sandbox);
 	tunnel_forgive(&e->tunnel, sandbox);
+	engine_quarantine_forget(e, sandbox);
 	engine_pins_forget(e, sandbox);
 }
 

@@ -23,6 +23,8 @@ event_kind_of(enum event_action action)
 	case EVENT_FLOW_ENDED:
 	case EVENT_SANDBOX_ATTACHED:
 	case EVENT_SANDBOX_DETACHED:
+	case EVENT_SANDBOX_QUARANTINED:
+	case EVENT_SANDBOX_RELEASED:
 	case EVENT_CONFIG_LOADED:
 	case EVENT_CONFIG_REFUSED:
 	case EVENT_STARTED:
@@ -79,6 +81,10 @@ event_action_name(enum event_action action)
 		return "sandbox-attached";
 	case EVENT_SANDBOX_DETACHED:
 		return "sandbox-detached";
+	case EVENT_SANDBOX_QUARANTINED:
+		return "sandbox-quarantined";
+	case EVENT_SANDBOX_RELEASED:
+		return "sandbox-released";
 	case EVENT_PINS_LOST:
 		return "pins-lost";
 	case EVENT_PINS_RESTORED:
@@ -255,6 +261,7 @@ severity_of_question(const struct event *e)
 	case DENIAL_NO_NAME:
 	case DENIAL_NO_NAME_PARENT:
 	case DENIAL_NO_DATA:
+	case DENIAL_QUARANTINED:
 		return is_companion(e) ? 1 : 2;
 	}
 	UNREACHABLE();
@@ -302,8 +309,10 @@ event_severity(const struct event *e)
 		return 2;
 	case EVENT_CONFIG_REFUSED:
 	case EVENT_PINS_RESTORED:
+	case EVENT_SANDBOX_RELEASED:
 		return 4;
 	case EVENT_SOURCE_SPOOFED:
+	case EVENT_SANDBOX_QUARANTINED:
 		return 6;
 	case EVENT_REBINDING_BLOCKED:
 		return e->addr_class == ADDR_METADATA ? 7 : 6;

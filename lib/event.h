@@ -38,6 +38,8 @@ enum event_action {
 	EVENT_FLOW_ENDED,
 	EVENT_SANDBOX_ATTACHED,
 	EVENT_SANDBOX_DETACHED,
+	EVENT_SANDBOX_QUARANTINED,
+	EVENT_SANDBOX_RELEASED,
 	EVENT_PINS_LOST,
 	EVENT_PINS_RESTORED,
 	EVENT_CONFIG_LOADED,
@@ -105,6 +107,8 @@ struct event {
 	uint32_t duration_ms; /* of the query or flow; pins-lost: how long
 				 open; heartbeat: since when it counts */
 	uint64_t count; /* of packets, elements or repeats */
+	bool has_cause; /* sandbox-quarantined: by an alert, else by hand */
+	enum event_action cause;
 	char text[EVENT_TEXT_MAX]; /* one more sentence, from our own code */
 };
 

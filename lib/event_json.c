@@ -245,6 +245,8 @@ classification_of(enum event_action action)
 		return (struct classification){ "configuration", "creation" };
 	case EVENT_SANDBOX_DETACHED:
 		return (struct classification){ "configuration", "deletion" };
+	case EVENT_SANDBOX_QUARANTINED:
+	case EVENT_SANDBOX_RELEASED:
 	case EVENT_PINS_LOST:
 	case EVENT_PINS_RESTORED:
 	case EVENT_CONFIG_LOADED:
@@ -595,6 +597,19 @@ put_details(struct printer *p, const struct event *e)
 		put_number(p, "count", e->count);
 }
 
+/* Why: of a denial, of a packet, or of a quarantine. */
+static void
+put_reason(struct printer *p, const struct event *e)
+{
+	if (e->denial != DENIAL_NONE)
+		put_text(p, "reason", denial_name(e->denial));
+	else if (e->reject != REJECT_NONE)
+		put_text(p, "reason", event_reject_name(e->reject));
+	else if (e->action == EVENT_SANDBOX_QUARANTINED)
+		put_text(p, "reason",
+		    e->has_cause ? event_action_name(e->cause) : "command");
+}
+
 static void
 put_namewall(struct printer *p, const struct event *e,
     const struct event_context *context)
@@ -604,10 +619,7 @@ put_namewall(struct printer *p, const struct event *e,
 	put_text_if(p, "sandbox", context->sandbox);
 	if (prints(p, RANK_CORE)) {
 		put_text_if(p, "policy", context->policy);
-		if (e->denial != DENIAL_NONE)
-			put_text(p, "reason", denial_name(e->denial));
-		else if (e->reject != REJECT_NONE)
-			put_text(p, "reason", event_reject_name(e->reject));
+		put_reason(p, e);
 		if (e->action == EVENT_FLOW_ENDED)
 			put_names(p, e);
 		if (context->counts != NULL)

@@ -89,6 +89,8 @@ make_key(uint8_t key[KEY_SIZE], const struct fold *f, const struct event *e)
 	case EVENT_FLOW_ENDED:
 	case EVENT_SANDBOX_ATTACHED:
 	case EVENT_SANDBOX_DETACHED:
+	case EVENT_SANDBOX_QUARANTINED:
+	case EVENT_SANDBOX_RELEASED:
 	case EVENT_PINS_LOST:
 	case EVENT_PINS_RESTORED:
 	case EVENT_CONFIG_LOADED:

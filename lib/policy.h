@@ -62,6 +62,8 @@ struct policy_profile {
 	enum tell tell;
 	uint32_t use[POLICY_USE_MAX]; /* indexes of profiles, one level */
 	uint8_t use_count;
+	/* Alerts after which a sandbox is cut off: bits by number of action. */
+	uint64_t quarantine_on;
 };
 
 struct policy_sandbox {

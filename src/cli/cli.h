@@ -65,6 +65,8 @@ int cmd_events(const struct cli *, struct args *);
 int cmd_explain(const struct cli *, struct args *);
 int cmd_init(const struct cli *, struct args *);
 int cmd_pins(const struct cli *, struct args *);
+int cmd_quarantine(const struct cli *, struct args *);
+int cmd_release(const struct cli *, struct args *);
 int cmd_reload(const struct cli *, struct args *);
 int cmd_ruleset(const struct cli *, struct args *);
 int cmd_selftest(const struct cli *, struct args *);

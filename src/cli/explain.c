@@ -71,6 +71,7 @@ sentence(const char *reason)
 	} table[] = {
 		{ "unlisted", "no rule lists it" },
 		{ "deny-rule", "a deny rule covers it" },
+		{ "quarantined", "the sandbox is in quarantine" },
 		{ "withdrawn", "its rule was revoked by hand" },
 		{ "parent", "only names below it are listed" },
 		{ "type", "its rule does not allow this type" },

@@ -34,6 +34,10 @@ static const struct command commands[] = {
 	    "what was asked and decided" },
 	{ "reload", cmd_reload, "reload",
 	    "have the configuration read anew; waits for the result" },
+	{ "quarantine", cmd_quarantine, "quarantine SANDBOX",
+	    "cut a sandbox off, at once and until it is released" },
+	{ "release", cmd_release, "release SANDBOX",
+	    "let a sandbox out of quarantine" },
 	{ "ruleset", cmd_ruleset, "ruleset",
 	    "print what the kernel is told for a configuration" },
 	{ "selftest", cmd_selftest, "selftest S",
@@ -42,8 +46,8 @@ static const struct command commands[] = {
 
 /* Words of the contract that have no code yet. */
 static const char *const later[] = { "assign", "attach", "budget", "detach",
-	"doctor", "import", "learn", "lists", "quarantine", "release", "report",
-	"revoke", "run", "top" };
+	"doctor", "import", "learn", "lists", "report", "revoke", "run",
+	"top" };
 
 _Noreturn void
 require_failed(const char *condition, const char *file, int line)
@@ -63,7 +67,7 @@ print_help(FILE *out)
 	    "\noptions of every command:\n"
 	    "  -c, --config FILE    configuration (%s)\n"
 	    "  -s, --socket PATH    status socket (%s),\n"
-	    "                       or that of reload (%s)\n"
+	    "                       or that of commands which change (%s)\n"
 	    "      --zones DIR      look for lists there first\n"
 	    "      --json           lines for programs\n",
 	    CLI_CONFIG, CLI_SOCKET, CLI_CONTROL);

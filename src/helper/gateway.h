@@ -156,6 +156,8 @@ struct set_form {
 	enum set_size size;
 	/* Filled from the configuration alone, brought to it at each start. */
 	bool configured;
+	/* Of a table that is taken over, what is there stays; see modes.h. */
+	bool lingering;
 	bool raw; /* the type is that of an expression, not one with a name */
 };
 

@@ -30,6 +30,9 @@
  * FLOWS tells whether a flow of a sandbox to an address exists. The sender
  * made that address known to the sandbox.
  *
+ * QUARANTINE closes. RELEASE opens no more than PIN: without pins, which are
+ * gone, the sandbox is where it was at its first start.
+ *
  * SETTLE closes what was not recalled.
  *
  * ASK_RELOAD makes this program read the operator's file again, which says
@@ -324,6 +327,8 @@ judge(const struct guard *guard, const struct helper_msg *msg)
 		error = 0;
 	if (error == 0 && guard->sandboxes[msg->sandbox].ifindex == 0)
 		error = -ENODEV;
+	if (error == 0 && guard->sandboxes[msg->sandbox].quarantined)
+		error = -EPERM;
 	return error;
 }
 

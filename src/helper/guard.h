@@ -22,6 +22,7 @@ struct guard_sandbox {
 	uint32_t ifindex; /* bound to; 0: to none */
 	uint32_t port; /* of that bridge, by which it comes; 0: no bridge */
 	bool fresh; /* bound anew: nothing older explains anything */
+	bool quarantined; /* nothing of it passes, and nothing is opened */
 	bool left; /* a reload has taken away all that it had */
 	uint32_t known_homes; /* pairs that the table had at the start */
 	uint32_t known_ports; /* and its twin, of those at a port */
@@ -65,7 +66,7 @@ void guard_set_own(struct guard *, const struct addr *, size_t count,
 /* Each: 0, or why not: -ENOENT no such sandbox, -EAFNOSUPPORT no source of
  * that family, -EACCES no rule names the service, -EADDRNOTAVAIL a protected
  * address, -ERANGE lifetime, -ENODEV not bound, -ESTALE bound anew since,
- * -EAGAIN too fast, -ENOSPC too many. */
+ * -EPERM in quarantine, -EAGAIN too fast, -ENOSPC too many. */
 int guard_pin(struct guard *, const struct helper_msg *, uint64_t now_ms);
 int guard_recall(struct guard *, const struct helper_msg *, uint64_t now_ms);
 int guard_element(const struct guard *, const struct helper_msg *);

@@ -19,6 +19,7 @@
 #include "src/helper/grants.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
+#include "src/helper/modes.h"
 #include "src/helper/reload.h"
 #include "src/helper/sweep.h"
 
@@ -126,7 +127,8 @@ helper_fill_members(struct helper *helper)
 
 	helper->members_max = 1 + settings->edge_count * 4u +
 	    endpoints * UDP_AND_TCP +
-	    (size_t)helper->guard.numbers_max * HOME_MEMBERS_MAX +
+	    (size_t)helper->guard.numbers_max *
+		(HOME_MEMBERS_MAX + MODE_MEMBERS_MAX) +
 	    grants_inbound_room(helper->config);
 	helper->member_count = 0;
 	helper->members = calloc(helper->members_max, sizeof(*helper->members));

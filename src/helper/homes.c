@@ -15,6 +15,7 @@
 #include "lib/require.h"
 #include "src/helper/grants.h"
 #include "src/helper/log.h"
+#include "src/helper/modes.h"
 #include "src/helper/ports.h"
 #include "src/helper/revoking.h"
 #include "src/helper/sweep.h"
@@ -312,7 +313,8 @@ homes_members(struct helper *helper)
 
 	helper->member_count = fixed;
 	for (uint32_t i = 1; i <= helper->guard.sandbox_count; i++) {
-		REQUIRE(helper->member_count + HOME_MEMBERS_MAX <=
+		REQUIRE(helper->member_count + HOME_MEMBERS_MAX +
+			MODE_MEMBERS_MAX <=
 		    helper->members_max);
 		helper->member_count += members_of(helper, i,
 		    helper->members + helper->member_count);
@@ -320,6 +322,8 @@ homes_members(struct helper *helper)
 			helper->member_count +=
 			    grants_inbound(guard_sandbox(&helper->guard, i),
 				helper->members + helper->member_count);
+		helper->member_count += modes_members(helper, i,
+		    helper->members + helper->member_count);
 	}
 	REQUIRE(helper->member_count <= helper->members_max);
 	qsort(helper->members + fixed, helper->member_count - fixed,

@@ -46,6 +46,16 @@ quarantine(const struct helper *helper, struct batch *batch, uint32_t number,
 	}
 }
 
+/* The end of a flush; one who is in quarantine of his own stays there. */
+static bool
+let_out(const struct helper *helper, struct batch *batch, uint32_t number)
+{
+	if (helper->guard.sandboxes[number].quarantined)
+		return false;
+	quarantine(helper, batch, number, false);
+	return true;
+}
+
 static bool
 is_doomed(const struct flow *flow, void *data)
 {
@@ -91,6 +101,7 @@ static void
 finish(struct helper *helper, uint64_t now_ms)
 {
 	struct batch batch;
+	bool whole = false; /* a sandbox, so that the digest changes */
 	size_t kept = 0;
 	int error;
 
@@ -103,7 +114,7 @@ finish(struct helper *helper, uint64_t now_ms)
 		if (r->due_ms > now_ms || batch_room(&batch) < 16384)
 			helper->revocations[kept++] = *r;
 		else if (r->addr.family == 0)
-			quarantine(helper, &batch, r->sandbox, false);
+			whole |= let_out(helper, &batch, r->sandbox);
 		else
 			elements_drop(&batch,
 			    element_set("cut4", "cut6", &r->addr), elements,
@@ -112,6 +123,8 @@ finish(struct helper *helper, uint64_t now_ms)
 	}
 	helper->revocation_count = kept;
 	error = batch_commit(&batch);
+	if (error == 0 && whole)
+		error = ruleset_settle(&helper->ruleset);
 	if (error != 0) {
 		log_error("cut: could not be taken out: %s",
 		    batch_error_text(error));
@@ -329,6 +342,15 @@ revoking_drop_pins(struct helper *helper, uint32_t sandbox)
 }
 
 void
+revoking_look_again(struct helper *helper, uint32_t sandbox, uint64_t now_ms)
+{
+	make_room(helper, 1);
+	remember(helper,
+	    (struct revocation){ .sandbox = sandbox,
+		.due_ms = now_ms + SECOND_PASS_MS });
+}
+
+void
 revoking_flush(struct helper *helper, struct request *request, uint64_t now_ms)
 {
 	uint32_t sandbox = request->msg.sandbox;
@@ -337,10 +359,7 @@ revoking_flush(struct helper *helper, struct request *request, uint64_t now_ms)
 	request->status = guard_flush(&helper->guard, &request->msg);
 	if (request->status != 0)
 		return;
-	make_room(helper, 1);
-	remember(helper,
-	    (struct revocation){ .sandbox = sandbox,
-		.due_ms = now_ms + SECOND_PASS_MS });
+	revoking_look_again(helper, sandbox, now_ms);
 	batch_begin(&batch, &helper->nft);
 	quarantine(helper, &batch, sandbox, true);
 	request->status = batch_commit(&batch);

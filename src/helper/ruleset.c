@@ -464,7 +464,8 @@ collect_members(struct work *work)
 	int error = 0;
 
 	for (size_t i = 0; i < form->set_count && error == 0; i++)
-		if (form->sets[i].configured && keeps_set(work, &form->sets[i]))
+		if (form->sets[i].configured && !form->sets[i].lingering &&
+		    keeps_set(work, &form->sets[i]))
 			error = sync_collect(&work->sync, work->ruleset->nft,
 			    form->family, form->sets[i].name);
 	return error;

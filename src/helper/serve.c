@@ -22,6 +22,7 @@
 #include "src/helper/advice.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
+#include "src/helper/modes.h"
 #include "src/helper/notify.h"
 #include "src/helper/pinning.h"
 #include "src/helper/reload.h"
@@ -50,8 +51,8 @@ static const struct permit {
 	{ HELPER_UNPIN, IN(STATE_READY), false },
 	{ HELPER_FLOWS, IN(STATE_READY), false },
 	{ HELPER_FLUSH, IN(STATE_READY), false },
-	{ HELPER_QUARANTINE, IN(STATE_READY), true },
-	{ HELPER_RELEASE, IN(STATE_READY), true },
+	{ HELPER_QUARANTINE, IN(STATE_SETTLING) | IN(STATE_READY), false },
+	{ HELPER_RELEASE, IN(STATE_READY), false },
 	{ HELPER_STATS, IN(STATE_READY), false },
 	{ HELPER_ASK_RELOAD, IN(STATE_READY), false },
 	{ HELPER_PARSED, IN(STATE_READY), false },
@@ -112,6 +113,8 @@ settle(struct helper *helper, struct request *request)
 	request->status = sweep_unexplained(helper);
 	if (request->status == 0)
 		request->status = ruleset_verify(&helper->ruleset);
+	if (request->status == 0)
+		request->status = modes_sync(helper);
 	if (request->status != 0) {
 		log_error("start: could not be ended: %s",
 		    batch_error_text(request->status));
@@ -195,6 +198,9 @@ act_alone(struct helper *helper, struct request *request, uint64_t now_ms)
 		settle(helper, request);
 	else if (permit->op == HELPER_FLUSH)
 		revoking_flush(helper, request, now_ms);
+	else if (permit->op == HELPER_QUARANTINE ||
+	    permit->op == HELPER_RELEASE)
+		modes_request(helper, request, now_ms);
 	else if (permit->op == HELPER_ASK_RELOAD)
 		reload_want(helper);
 	else if (permit->op == HELPER_PARSED)

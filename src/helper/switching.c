@@ -13,6 +13,7 @@
 #include "src/helper/grants.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
+#include "src/helper/modes.h"
 #include "src/helper/revoking.h"
 #include "src/helper/sync.h"
 
@@ -199,6 +200,8 @@ switching_narrow(struct helper *helper, uint64_t now_ms)
 	homes_members(helper);
 	if (error == 0)
 		error = grants_follow(helper);
+	if (error == 0)
+		error = modes_sync(helper);
 	homes_rebind(helper);
 	pruned = revoking_prune(helper, now_ms);
 	if (pruned != 0)

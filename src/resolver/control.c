@@ -302,6 +302,15 @@ start(struct control_conn *conn, size_t line_len)
 	serve(conn);
 }
 
+/* Whoever waits for what becomes of a command. */
+static bool
+waits(const struct control_conn *conn)
+{
+	return conn->started &&
+	    (conn->verb == CONTROL_RELOAD || conn->verb == CONTROL_QUARANTINE ||
+		conn->verb == CONTROL_RELEASE);
+}
+
 /* False: nobody is there any more, or what comes is no command. */
 static bool
 receive(struct control_conn *conn)
@@ -320,8 +329,7 @@ receive(struct control_conn *conn)
 		return errno == EAGAIN || errno == EINTR;
 	/* Who has shut down only his sending side still wants the answer. */
 	if (n == 0)
-		return conn->started &&
-		    (conn->unserved || conn->verb == CONTROL_RELOAD);
+		return conn->unserved || waits(conn);
 	if (conn->started)
 		return true;
 	conn->in_len += (size_t)n;
@@ -406,16 +414,28 @@ control_reload_begins(struct control *c, uint64_t serial)
 			conn->reload = c->daemon->reload.begun + 1;
 }
 
-void
-control_reloaded(struct control *c)
+static void
+serve_waiting(struct control *c)
 {
 	struct control_conn *next;
 
 	for (struct control_conn *conn = c->conns; conn != NULL; conn = next) {
 		next = conn->next;
-		if (conn->started && conn->verb == CONTROL_RELOAD)
+		if (waits(conn))
 			serve(conn);
 	}
+}
+
+void
+control_reloaded(struct control *c)
+{
+	serve_waiting(c);
+}
+
+void
+control_ordered(struct control *c)
+{
+	serve_waiting(c);
 }
 
 static void

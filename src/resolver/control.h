@@ -36,7 +36,9 @@ enum control_verb {
 	CONTROL_PINS,
 	CONTROL_EXPLAIN,
 	CONTROL_EVENTS,
-	CONTROL_RELOAD
+	CONTROL_RELOAD,
+	CONTROL_QUARANTINE,
+	CONTROL_RELEASE
 };
 
 struct control_conn {
@@ -100,6 +102,8 @@ int control_open(struct control *, struct daemon *, int status_fd,
 void control_reload_begins(struct control *, uint64_t serial);
 /* A reload has ended: serves those that waited for it. */
 void control_reloaded(struct control *);
+/* The parent has answered an order: serves those that waited for it. */
+void control_ordered(struct control *);
 /* Serves those that follow events. */
 void control_follow(struct control *);
 uint64_t control_deadline(const struct control *);

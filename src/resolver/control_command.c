@@ -72,7 +72,9 @@ read_argument(struct control_conn *conn, const char *word, unsigned position)
 {
 	char reason[TEXT_ERROR_MAX];
 
-	if (conn->verb == CONTROL_PINS && position == 0)
+	if ((conn->verb == CONTROL_PINS || conn->verb == CONTROL_QUARANTINE ||
+		conn->verb == CONTROL_RELEASE) &&
+	    position == 0)
 		return find_sandbox(conn, word);
 	if (conn->verb == CONTROL_EXPLAIN && position == 0) {
 		if (text_name_read(word, strlen(word), &conn->name, reason))
@@ -103,6 +105,10 @@ verb_of(const char *word)
 		return CONTROL_EVENTS;
 	if (strcmp(word, "reload") == 0)
 		return CONTROL_RELOAD;
+	if (strcmp(word, "quarantine") == 0)
+		return CONTROL_QUARANTINE;
+	if (strcmp(word, "release") == 0)
+		return CONTROL_RELEASE;
 	return CONTROL_NOTHING;
 }
 
@@ -110,7 +116,7 @@ static void
 refuse(struct control_conn *conn, const char *word)
 {
 	static const char *const later[] = { "attach", "detach", "assign",
-		"budget", "revoke", "quarantine", "release" };
+		"budget", "revoke" };
 
 	for (size_t i = 0; i < ARRAY_LEN(later); i++) {
 		if (strcmp(word, later[i]) == 0) {
@@ -120,22 +126,58 @@ refuse(struct control_conn *conn, const char *word)
 		}
 	}
 	control_fail(conn, "unknown-command",
-	    "no command \"%s\": status, pins, explain, events, reload", word);
+	    "no command \"%s\": status, pins, explain, events, reload, "
+	    "quarantine, release",
+	    word);
 }
 
-static void
-begin_reload(struct control_conn *conn)
+/* Whether a command that changes something may do so here and now. */
+static bool
+may_change(struct control_conn *conn)
 {
 	struct daemon *d = conn->control->daemon;
 
 	if (!conn->may_change)
 		control_fail(conn, "not-here",
-		    "this socket only answers; reload is asked at %.180s",
+		    "this socket only answers; %s is asked at %.180s",
+		    conn->command.words[0],
 		    d->config->edge->settings.control_path);
 	else if (d->settled_ms == 0)
 		control_fail(conn, "starting", "the start is not over yet");
 	else
-		helper_tell(&d->helper, HELPER_ASK_RELOAD, 0, conn->serial);
+		return true;
+	return false;
+}
+
+/* Behind this the engine has it; the answer waits for the kernel. */
+static void
+begin_quarantine(struct control_conn *conn)
+{
+	struct daemon *d = conn->control->daemon;
+
+	d->bindings[conn->sandbox].order_status = 0;
+	if (conn->verb == CONTROL_QUARANTINE)
+		engine_quarantine(&d->engine, conn->sandbox, false, d->now_ms);
+	else
+		engine_release(&d->engine, conn->sandbox, d->now_ms);
+	daemon_pump(d);
+}
+
+static void
+begin_change(struct control_conn *conn)
+{
+	bool about_sandbox = conn->verb != CONTROL_RELOAD;
+
+	if (!may_change(conn))
+		return;
+	if (about_sandbox && conn->sandbox == 0)
+		control_fail(conn, "usage", "%s SANDBOX",
+		    conn->command.words[0]);
+	else if (about_sandbox)
+		begin_quarantine(conn);
+	else
+		helper_tell(&conn->control->daemon->helper, HELPER_ASK_RELOAD,
+		    0, conn->serial);
 }
 
 void
@@ -163,8 +205,9 @@ control_begin(struct control_conn *conn)
 		control_fail(conn, "usage",
 		    "explain NAME [TYPE] "
 		    "[--sandbox S]");
-	if (conn->verb == CONTROL_RELOAD)
-		begin_reload(conn);
+	if (conn->verb == CONTROL_RELOAD || conn->verb == CONTROL_QUARANTINE ||
+	    conn->verb == CONTROL_RELEASE)
+		begin_change(conn);
 }
 
 /* ---- status ---------------------------------------------------------- */
@@ -294,6 +337,20 @@ put_receiver(struct line *j, const struct sink_counts *counts)
 }
 
 static void
+put_quarantine(struct line *j, const struct daemon *d, uint32_t number)
+{
+	const char *name = policy_sandbox(d->engine.policy, number)->name;
+	const struct quarantine *q = quarantines_find(&d->quarantines, name);
+	bool on = engine_is_quarantined(&d->engine, number);
+
+	line_bool(j, "quarantined", on);
+	if (!on || q == NULL)
+		return;
+	line_text(j, "quarantine_reason", q->reason);
+	line_number(j, "quarantined_since", q->since_wall_s);
+}
+
+static void
 put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 {
 	const struct policy *policy = d->engine.policy;
@@ -320,6 +377,7 @@ put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 	else
 		line_null(j, "interface");
 	line_number(j, "ifindex", binding->ifindex);
+	put_quarantine(j, d, number);
 	line_number(j, "pins", d->engine.pins.sandbox_pins[number]);
 	line_number(j, "spoofed", binding->spoofed);
 	line_number(j, "tcp_refused", binding->tcp_refused);
@@ -481,6 +539,37 @@ next_reload(struct control_conn *conn, struct line *j)
 	return CONTROL_LINE;
 }
 
+/* ---- quarantine, release --------------------------------------------- */
+
+static enum control_more
+next_quarantine(struct control_conn *conn, struct line *j)
+{
+	struct daemon *d = conn->control->daemon;
+	const struct binding *binding = &d->bindings[conn->sandbox];
+	const struct policy_sandbox *of =
+	    policy_sandbox(d->engine.policy, conn->sandbox);
+
+	if (conn->index > 0)
+		return CONTROL_END;
+	if (binding->orders > 0)
+		return CONTROL_WAIT;
+	conn->index = 1;
+	if (of == NULL) {
+		control_fail(conn, "gone", "the sandbox has gone meanwhile");
+		return CONTROL_END;
+	}
+	if (binding->order_status != 0) {
+		control_fail(conn, "kernel",
+		    "the kernel's table could not be changed: %s",
+		    strerror(-binding->order_status));
+		return CONTROL_END;
+	}
+	line_text(j, "kind", "quarantine");
+	line_text(j, "sandbox", of->name);
+	put_quarantine(j, d, conn->sandbox);
+	return CONTROL_LINE;
+}
+
 enum control_more
 control_next(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
 {
@@ -503,6 +592,10 @@ control_next(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
 		return next_event(conn, buf, size, ret_len);
 	case CONTROL_RELOAD:
 		more = next_reload(conn, &j);
+		break;
+	case CONTROL_QUARANTINE:
+	case CONTROL_RELEASE:
+		more = next_quarantine(conn, &j);
 		break;
 	}
 	if (more == CONTROL_LINE)

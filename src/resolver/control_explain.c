@@ -124,6 +124,7 @@ suggest(const struct control_conn *conn, const struct verdict *verdict,
 	case DENIAL_SPECIAL:
 	case DENIAL_SPECIAL_NODATA:
 	case DENIAL_PTR:
+	case DENIAL_QUARANTINED:
 		return false;
 	}
 	UNREACHABLE();
@@ -136,9 +137,12 @@ put_verdict(struct line *j, const struct control_conn *conn, uint32_t sandbox)
 	const struct policy_sandbox *of = policy_sandbox(policy, sandbox);
 	struct verdict verdict =
 	    engine_explain(policy, sandbox, &conn->name, conn->type);
-	bool allowed = verdict.denial == DENIAL_NONE;
+	bool allowed;
 	char text[DNAME_TEXT_MAX + 64];
 
+	if (engine_is_quarantined(&conn->control->daemon->engine, sandbox))
+		verdict.denial = DENIAL_QUARANTINED;
+	allowed = verdict.denial == DENIAL_NONE;
 	line_text(j, "kind", "verdict");
 	(void)dname_print(&conn->name, text);
 	line_text(j, "name", text);

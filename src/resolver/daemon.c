@@ -95,6 +95,10 @@ route(struct daemon *d, const struct effect *effect)
 	case EFFECT_SETTLE:
 		helper_request(&d->helper, effect);
 		break;
+	case EFFECT_QUARANTINE:
+	case EFFECT_RELEASE:
+		quarantine_route(d, effect);
+		break;
 	case EFFECT_RECORD:
 		write_record(d, effect->u.record.slot);
 		break;
@@ -277,6 +281,7 @@ daemon_welcome(struct daemon *d, int status, uint64_t sandboxes)
 		    d->state.torn);
 	log_info("start", "%" PRIu32 " pins on record, %" PRIu32 " sandboxes",
 	    count, d->sandbox_count);
+	quarantine_follow(d);
 	engine_recalled(&d->engine, d->now_ms);
 	daemon_pump(d);
 }

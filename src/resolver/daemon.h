@@ -28,6 +28,7 @@
 #include "src/resolver/listen_udp.h"
 #include "src/resolver/nflog.h"
 #include "src/resolver/own_addrs.h"
+#include "src/resolver/quarantine.h"
 #include "src/resolver/recent.h"
 #include "src/resolver/reload.h"
 #include "src/resolver/sink.h"
@@ -52,6 +53,8 @@ struct binding {
 	uint32_t ifindex; /* 0: bound to none now */
 	char interface[SETTINGS_IFNAME_MAX];
 	uint64_t spoofed; /* questions that came by another one */
+	uint32_t orders; /* to cut it off or let it out, not yet answered */
+	int order_status; /* of the last one that was */
 	uint64_t tcp_refused; /* connections over its limit */
 };
 
@@ -84,6 +87,7 @@ struct daemon {
 	struct flowlog flowlog;
 	struct recent recent;
 	struct state state;
+	struct quarantines quarantines;
 	struct own_addrs own;
 	struct binding *bindings; /* by sandbox */
 	uint32_t sandbox_count; /* the highest number; some may be nobody's */

@@ -144,6 +144,8 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 	    settings->limits.pins);
 
 	if (r == 0)
+		r = quarantines_open(&d->quarantines, fds->state);
+	if (r == 0)
 		r = own_addrs_open(&d->own, &d->loop,
 		    &d->config->policy->protected_ranges);
 	if (r == 0)
@@ -222,6 +224,7 @@ daemon_close(struct daemon *d)
 	own_addrs_close(&d->own);
 	sinks_close(&d->sinks);
 	state_close(&d->state);
+	quarantines_close(&d->quarantines);
 	if (d->loop_open) {
 		uv_walk(&d->loop, close_handle, NULL);
 		while (uv_run(&d->loop, UV_RUN_DEFAULT) != 0)

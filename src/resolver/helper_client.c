@@ -125,6 +125,15 @@ helper_tell(struct helper_client *h, enum helper_op kind, uint64_t count,
 }
 
 void
+helper_order(struct helper_client *h, enum helper_op kind, uint32_t sandbox)
+{
+	struct helper_msg msg = { .op = (uint8_t)kind, .sandbox = sandbox };
+
+	if (!h->lost && !enqueue(h, &msg, sandbox))
+		lose(h, "cannot be told", "the parent does not answer");
+}
+
+void
 helper_request(struct helper_client *h, const struct effect *effect)
 {
 	struct helper_msg msg = { .sandbox = effect->u.pin.element.sandbox,
@@ -156,6 +165,8 @@ helper_request(struct helper_client *h, const struct effect *effect)
 	case EFFECT_ASK:
 	case EFFECT_RECORD:
 	case EFFECT_FORGET:
+	case EFFECT_QUARANTINE:
+	case EFFECT_RELEASE:
 	case EFFECT_EVENT:
 		UNREACHABLE();
 	}
@@ -292,6 +303,11 @@ on_response(struct helper_client *h, const struct helper_msg *msg)
 	case HELPER_STATS:
 		daemon_stats(h->daemon, (uint32_t)request.op, msg->status,
 		    msg->count);
+		break;
+	case HELPER_QUARANTINE:
+	case HELPER_RELEASE:
+		quarantine_answered(h->daemon, (uint32_t)request.op,
+		    msg->status);
 		break;
 	case HELPER_SETTLE:
 		daemon_settled(h->daemon, msg->status, msg->count);

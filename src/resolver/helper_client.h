@@ -54,6 +54,8 @@ void helper_hello(struct helper_client *);
  * helper where it finds no room. */
 void helper_tell(struct helper_client *, enum helper_op, uint64_t count,
     uint64_t op);
+/* The same about a sandbox as a whole; its number comes back. */
+void helper_order(struct helper_client *, enum helper_op, uint32_t sandbox);
 /* PIN, UNPIN, FLOWS or RECALL of an effect; SETTLE has no element. */
 void helper_request(struct helper_client *, const struct effect *);
 /* Asks for the refused packets of a sandbox, 0: for spoofed ones. False: there

@@ -283,6 +283,8 @@ reload_answered(struct daemon *d, int status)
 	switch_to(d, next);
 	/* Behind every request to revoke. */
 	helper_tell(&d->helper, HELPER_SWITCHED, 0, 0);
+	/* And behind the parent's hearing of those that have come. */
+	quarantine_follow(d);
 }
 
 void

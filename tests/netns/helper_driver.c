@@ -7,6 +7,7 @@
  * `driver.in`, and appends what it does and receives to `driver.out`:
  *
  *   hello COUNT | settle | flush SANDBOX
+ *   quarantine SANDBOX | release SANDBOX
  *   pin|recall SANDBOX ADDRESS tcp|udp PORT MS
  *   unpin|flows SANDBOX ADDRESS tcp|udp PORT
  *   many SANDBOX COUNT MS      pins 198.51.100.0 and up, tcp 443, at once
@@ -156,6 +157,12 @@ obey(char *line)
 		request((struct helper_msg){ .op = HELPER_SETTLE });
 	else if (strcmp(line, "flush") == 0)
 		request((struct helper_msg){ .op = HELPER_FLUSH,
+		    .sandbox = (uint32_t)strtoul(args, NULL, 10) });
+	else if (strcmp(line, "quarantine") == 0)
+		request((struct helper_msg){ .op = HELPER_QUARANTINE,
+		    .sandbox = (uint32_t)strtoul(args, NULL, 10) });
+	else if (strcmp(line, "release") == 0)
+		request((struct helper_msg){ .op = HELPER_RELEASE,
 		    .sandbox = (uint32_t)strtoul(args, NULL, 10) });
 	else if (strcmp(line, "pin") == 0)
 		send_element(HELPER_PIN, args);

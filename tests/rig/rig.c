@@ -269,21 +269,31 @@ read_rule(struct reading *r, bool deny, char **save)
 	return true;
 }
 
+static void
+read_profile_word(struct policy_profile *profile, const char *word)
+{
+	if (strcmp(word, "nodata") == 0)
+		profile->style = DENIAL_NODATA;
+	if (strcmp(word, "refused") == 0)
+		profile->style = DENIAL_REFUSED;
+	for (int i = 0; i <= EVENT_ACTION_LAST; i++)
+		if (strcmp(event_action_name((enum event_action)i), word) == 0)
+			profile->quarantine_on |= UINT64_C(1) << i;
+}
+
 static bool
 read_profile(struct reading *r, char **save)
 {
 	struct policy_profile profile;
 	const char *name = strtok_r(NULL, " ", save);
-	const char *style = strtok_r(NULL, " ", save);
+	const char *word;
 
 	memset(&profile, 0, sizeof(profile));
 	if (name == NULL)
 		return fail(r, "a policy needs a name");
 	(void)snprintf(profile.name, sizeof(profile.name), "%s", name);
-	if (style != NULL && strcmp(style, "nodata") == 0)
-		profile.style = DENIAL_NODATA;
-	if (style != NULL && strcmp(style, "refused") == 0)
-		profile.style = DENIAL_REFUSED;
+	while ((word = strtok_r(NULL, " ", save)) != NULL)
+		read_profile_word(&profile, word);
 	if (policy_builder_profile(r->policy, &profile, &r->profile) !=
 	    POLICY_OK)
 		return fail(r, "policy %s", name);

@@ -41,7 +41,8 @@ void
 rig_print_effect(const struct effect *effect, uint64_t now_ms)
 {
 	static const char *const kinds[] = { "REPLY", "ASK", "PIN", "UNPIN",
-		"FLOWS", "RECALL", "SETTLE", "RECORD", "FORGET", "EVENT" };
+		"FLOWS", "RECALL", "SETTLE", "RECORD", "FORGET", "QUARANTINE",
+		"RELEASE", "EVENT" };
 	char name[DNAME_TEXT_MAX];
 
 	printf("%8llums %s", (unsigned long long)now_ms, kinds[effect->kind]);
@@ -66,6 +67,10 @@ rig_print_effect(const struct effect *effect, uint64_t now_ms)
 	case EFFECT_RECORD:
 	case EFFECT_FORGET:
 		printf(" slot %u", (unsigned)effect->u.record.slot);
+		break;
+	case EFFECT_QUARANTINE:
+	case EFFECT_RELEASE:
+		printf(" sandbox %u", (unsigned)effect->u.quarantine.sandbox);
 		break;
 	case EFFECT_EVENT:
 		printf(" %s reason=%s",

@@ -188,6 +188,14 @@ expect_reply(struct script *s)
 	return script_fail(s, "no reply to %s", s->words[2]);
 }
 
+static const char *
+reason_of(const struct event *event)
+{
+	if (event->has_cause)
+		return event_action_name(event->cause);
+	return denial_name(event->denial);
+}
+
 static bool
 event_fits(const struct script *s, const struct event *event)
 {
@@ -199,7 +207,7 @@ event_fits(const struct script *s, const struct event *event)
 
 	if (strcmp(event_action_name(event->action), s->words[2]) != 0)
 		return false;
-	if (reason != NULL && strcmp(denial_name(event->denial), reason) != 0)
+	if (reason != NULL && strcmp(reason_of(event), reason) != 0)
 		return false;
 	(void)dname_print(&event->name, text);
 	if (name != NULL && strcmp(text, name) != 0)
@@ -242,6 +250,23 @@ expect_kind(struct script *s, enum effect_kind kind)
 	return script_fail(s, "no such effect");
 }
 
+/* EXPECT QUARANTINE|RELEASE SANDBOX */
+static bool
+expect_quarantine(struct script *s, enum effect_kind kind)
+{
+	if (s->word_count < 3)
+		return script_fail(s, "SANDBOX is wanted");
+	for (uint32_t i = 0; i < s->waiting_count; i++) {
+		if (s->waiting[i].kind != kind ||
+		    s->waiting[i].u.quarantine.sandbox !=
+			script_sandbox(s, s->words[2]))
+			continue;
+		script_consume(s, i);
+		return true;
+	}
+	return script_fail(s, "no such effect");
+}
+
 bool
 script_expect(struct script *s)
 {
@@ -267,6 +292,10 @@ script_expect(struct script *s)
 		return expect_kind(s, EFFECT_RECORD);
 	if (strcmp(what, "FORGET") == 0)
 		return expect_kind(s, EFFECT_FORGET);
+	if (strcmp(what, "QUARANTINE") == 0)
+		return expect_quarantine(s, EFFECT_QUARANTINE);
+	if (strcmp(what, "RELEASE") == 0)
+		return expect_quarantine(s, EFFECT_RELEASE);
 	if (strcmp(what, "NOTHING") == 0)
 		return script_is_quiet(s);
 	return script_fail(s, "EXPECT what?");

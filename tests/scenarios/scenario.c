@@ -38,8 +38,13 @@
  *   DETACH NAME                 and goes
  *   ASSIGN NAME POLICY          another policy for it
  *   REVOKE RULE [SANDBOX]       withdraws a rule, from all or from one
+ *   QUARANTINE SANDBOX [record] cuts it off; record: as the state says
+ *   RELEASE SANDBOX
+ *   REJECTED SANDBOX ADDRESS SERVICE
+ *                               a packet that the kernel refused
  *   EXPECT …                    see expect.c: ASK PIN UNPIN FLOWS RECALL
- *                               SETTLE REPLY EVENT RECORD FORGET NOTHING
+ *                               SETTLE REPLY EVENT RECORD FORGET QUARANTINE
+ *                               RELEASE NOTHING
  *
  * Asks leave on edges of the clock: a line that comes while some wait lets the
  * next edge pass first, unless the number "edges" was SET.
@@ -476,6 +481,23 @@ do_assign(struct script *s)
 }
 
 static bool
+do_quarantine(struct script *s)
+{
+	uint32_t sandbox;
+
+	if (s->word_count < 2 ||
+	    (sandbox = script_sandbox(s, s->words[1])) == 0)
+		return script_fail(s, "a sandbox is wanted");
+	if (strcmp(s->words[0], "RELEASE") == 0)
+		engine_release(s->engine, sandbox, s->now_ms);
+	else
+		engine_quarantine(s->engine, sandbox,
+		    script_flag(s, 2, "record"), s->now_ms);
+	script_drain(s);
+	return !s->failed;
+}
+
+static bool
 do_revoke(struct script *s)
 {
 	struct policy_withdrawal it = { .kind = RULE_EXACT };
@@ -497,6 +519,24 @@ do_revoke(struct script *s)
 	    policy_withdraw(s->policy, &it) != POLICY_OK)
 		return script_fail(s, "no rule %s", s->words[1]);
 	engine_regrant(s->engine, number, s->now_ms);
+	script_drain(s);
+	return !s->failed;
+}
+
+static bool
+do_rejected(struct script *s)
+{
+	struct rejected r = { .kind = REJECTED_REFUSED };
+	struct pin_element element;
+
+	if (!script_element(s, 1, &element))
+		return false;
+	r.packet.source =
+	    policy_sandbox(s->policy, element.sandbox)->sources[0];
+	r.packet.destination = element.addr;
+	r.packet.destination_port = element.service.port;
+	r.packet.protocol = element.service.protocol;
+	engine_rejected(s->engine, &r, s->now_ms);
 	script_drain(s);
 	return !s->failed;
 }
@@ -526,6 +566,9 @@ static const struct verb {
 	{ "DETACH", do_detach, true },
 	{ "ASSIGN", do_assign, true },
 	{ "REVOKE", do_revoke, true },
+	{ "QUARANTINE", do_quarantine, true },
+	{ "RELEASE", do_quarantine, true },
+	{ "REJECTED", do_rejected, true },
 	{ "EXPECT", script_expect, false },
 };
 

@@ -37,6 +37,9 @@ attach(struct world *w, uint32_t sandbox)
 		return;
 	oracle_attaching(w, sandbox);
 	policy_model_attach(&w->policy, sandbox, (uint8_t)world_below(w, 2));
+	/* By its name it is who it was. */
+	if (w->quarantined[sandbox])
+		engine_quarantine(w->engine, sandbox, true, w->now_ms);
 }
 
 static void

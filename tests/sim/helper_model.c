@@ -120,6 +120,11 @@ helper_model_request(struct world *w, const struct effect *effect)
 	d->request = effect->kind;
 	if (effect->kind == EFFECT_SETTLE)
 		return;
+	if (effect->kind == EFFECT_QUARANTINE ||
+	    effect->kind == EFFECT_RELEASE) {
+		d->number = effect->u.quarantine.sandbox;
+		return;
+	}
 	d->id = effect->u.pin.op;
 	d->number = effect->u.pin.slot;
 	d->element = effect->u.pin.element;
@@ -215,6 +220,11 @@ helper_model_take(struct world *w, const struct delivery *d)
 	case EFFECT_UNPIN:
 		cut(w, &d->element);
 		break;
+	case EFFECT_QUARANTINE:
+		drop_sandbox(w, d->number);
+		break;
+	case EFFECT_RELEASE:
+		break;
 	case EFFECT_FLOWS:
 		answer = world_deliver(w, DELIVER_FLOWS, channel_time(w));
 		answer->number = d->number;
@@ -241,6 +251,8 @@ helper_model_take_silently(struct world *w, const struct delivery *d)
 		hold(w, d);
 	else if (d->request == EFFECT_UNPIN)
 		cut(w, &d->element);
+	else if (d->request == EFFECT_QUARANTINE)
+		drop_sandbox(w, d->number);
 }
 
 /* sandbox 0: the whole table. */

@@ -12,7 +12,8 @@
  *   4  each question has exactly one outcome, by its deadline
  *   5  the ledger never claims more than the kernel holds
  *   6  no table is over its limit; at rest every pool is empty
- *   7  after the helper is lost no address is replied; a policy change
+ *   7  after the helper is lost no address is replied, and none at any time
+ *      to a sandbox in quarantine, for which nothing is asked; a policy change
  *      revokes exactly what has lost its last holder; at a restart nothing is
  *      held that no record explains
  *   8  the same seed gives the same trace (see simulate.c)
@@ -87,6 +88,10 @@ trace_effect(struct world *w, const struct effect *effect)
 	case EFFECT_FORGET:
 		trace(w, &effect->u.record.slot, 4);
 		break;
+	case EFFECT_QUARANTINE:
+	case EFFECT_RELEASE:
+		trace(w, &effect->u.quarantine.sandbox, 4);
+		break;
 	case EFFECT_EVENT:
 		trace(w, &effect->u.event.action, 4);
 		trace(w, &effect->u.event.denial, 4);
@@ -152,6 +157,8 @@ check_addrs(struct world *w, uint32_t sandbox, struct rig_reply *reply)
 	if (strcmp(reply->name, "localhost") == 0)
 		return;
 	w->addr_reply_count++;
+	if (w->quarantined[sandbox])
+		oracle_fail(w, 7, "%s: told in quarantine", reply->name);
 	if (w->helper_dead)
 		oracle_fail(w, 7, "%s: told without a helper", reply->name);
 	rule = policy_model_match(&w->policy, sandbox, reply->name);
@@ -208,6 +215,8 @@ see_ask(struct world *w, const struct effect *effect)
 	if (lookup == NULL ||
 	    policy_model_match(&w->policy, lookup->sandbox, name) == NULL)
 		oracle_fail(w, 2, "asked upstream: %s", name);
+	else if (w->quarantined[lookup->sandbox])
+		oracle_fail(w, 7, "asked upstream in quarantine: %s", name);
 	if (w->now_ms % w->limits.settings.tick_ms != 0 &&
 	    w->engine->counts.asks_late == 0)
 		oracle_fail(w, 2, "asked between edges: %s", name);
@@ -238,6 +247,8 @@ oracle_effect(struct world *w, const struct effect *effect)
 	case EFFECT_SETTLE:
 	case EFFECT_RECORD:
 	case EFFECT_FORGET:
+	case EFFECT_QUARANTINE:
+	case EFFECT_RELEASE:
 		break;
 	}
 }

@@ -49,7 +49,10 @@ policy_model_draw(struct world *w, struct sim_policy *ret)
 
 	for (uint32_t p = 0; p < 2; p++) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
-		    "policy %s\n", profiles[p]);
+		    "policy %s%s\n", profiles[p],
+		    p == 0 && w->faults.quarantine_on
+			? " quarantine_on tunnel-suspected"
+			: "");
 		for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
 			ret->has[p][i] = world_chance(w, 75);
 			if (!ret->has[p][i])

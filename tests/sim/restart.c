@@ -48,6 +48,7 @@ clear_channels(struct world *w)
 
 		if (d->kind == DELIVER_QUERY || d->kind == DELIVER_POLICY ||
 		    d->kind == DELIVER_FLUSH || d->kind == DELIVER_PAUSE ||
+		    d->kind == DELIVER_QUARANTINE ||
 		    d->kind == DELIVER_HELPER_DEAD ||
 		    d->kind == DELIVER_DETACH || d->kind == DELIVER_ATTACH ||
 		    d->kind == DELIVER_ASSIGN || d->kind == DELIVER_REVOKE ||
@@ -84,6 +85,24 @@ recall_all(struct world *w)
 }
 
 void
+restart_quarantine(struct world *w, const struct effect *effect)
+{
+	w->quarantined[effect->u.quarantine.sandbox] =
+	    effect->kind == EFFECT_QUARANTINE;
+}
+
+static void
+quarantine_all(struct world *w)
+{
+	for (uint32_t i = 1; i <= SIM_SANDBOXES; i++) {
+		if (!w->quarantined[i] || w->policy.gone[i])
+			continue;
+		engine_quarantine(w->engine, i, true, w->now_ms);
+		world_pump(w);
+	}
+}
+
+void
 restart_world(struct world *w)
 {
 	uint32_t unexplained;
@@ -100,6 +119,7 @@ restart_world(struct world *w)
 	rig_engine_free(w->engine);
 	world_start_engine(w);
 	recall_all(w);
+	quarantine_all(w);
 	engine_recalled(w->engine, w->now_ms);
 	world_pump(w);
 	unexplained = helper_model_settle(w);
@@ -115,7 +135,8 @@ restart_world(struct world *w)
 	if (unexplained > 0 && w->faults.flushes == 0 && w->faults.links == 0 &&
 	    w->faults.policy_changes == 0 && w->faults.pauses == 0 &&
 	    w->faults.departures == 0 && w->faults.assigns == 0 &&
-	    w->faults.revokes == 0)
+	    w->faults.revokes == 0 && w->faults.quarantines == 0 &&
+	    !w->faults.quarantine_on)
 		oracle_fail(w, 7, "%u elements that no record explains",
 		    (unsigned)unexplained);
 	engine_settled(w->engine, 0, w->now_ms);

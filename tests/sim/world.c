@@ -126,6 +126,8 @@ draw_faults(struct world *w)
 	f->departures = rarely(w, 6);
 	f->assigns = rarely(w, 4);
 	f->revokes = rarely(w, 4);
+	f->quarantines = rarely(w, 4);
+	f->quarantine_on = world_chance(w, 20);
 	f->helper_dies = world_chance(w, 10);
 	f->exfiltrating = rarely(w, 30);
 	f->garbage = rarely(w, 30);
@@ -190,6 +192,11 @@ plan_faults(struct world *w, uint64_t end_ms)
 	for (uint32_t i = 0; i < w->faults.revokes; i++)
 		(void)world_deliver(w, DELIVER_REVOKE,
 		    w->now_ms + world_below(w, span_ms));
+	for (uint32_t i = 0; i < w->faults.quarantines; i++) {
+		d = world_deliver(w, DELIVER_QUARANTINE,
+		    w->now_ms + world_below(w, span_ms));
+		d->number = 1 + world_below(w, SIM_SANDBOXES);
+	}
 	for (uint32_t i = 0; i < w->faults.pauses; i++)
 		(void)world_deliver(w, DELIVER_PAUSE,
 		    w->now_ms + world_below(w, span_ms));
@@ -224,6 +231,11 @@ route(struct world *w, const struct effect *effect)
 		break;
 	case EFFECT_RECALL:
 		helper_model_recall(w, effect);
+		break;
+	case EFFECT_QUARANTINE:
+	case EFFECT_RELEASE:
+		restart_quarantine(w, effect);
+		helper_model_request(w, effect);
 		break;
 	case EFFECT_REPLY:
 	case EFFECT_SETTLE:
@@ -376,6 +388,15 @@ deliver(struct world *w, const struct delivery *d)
 		return;
 	case DELIVER_RESTART:
 		restart_world(w);
+		return;
+	case DELIVER_QUARANTINE:
+		if (w->policy.gone[d->number])
+			return;
+		if (engine_is_quarantined(w->engine, d->number))
+			engine_release(w->engine, d->number, w->now_ms);
+		else
+			engine_quarantine(w->engine, d->number, false,
+			    w->now_ms);
 		return;
 	case DELIVER_PAUSE:
 		w->now_ms += 500 + world_below(w, 90000);

@@ -33,6 +33,8 @@ struct faults {
 	uint32_t upstream_ms, helper_ms; /* usual delay at most */
 	uint32_t policy_changes, flushes, links, pauses, restarts;
 	uint32_t departures, assigns, revokes;
+	uint32_t quarantines; /* put on or lifted by hand */
+	bool quarantine_on; /* one of the policies cuts off after an alert */
 	bool helper_dies;
 	uint32_t exfiltrating, garbage; /* of a hundred clients */
 };
@@ -53,6 +55,7 @@ enum delivery_kind {
 	DELIVER_ATTACH, /* somebody comes in its place */
 	DELIVER_ASSIGN,
 	DELIVER_REVOKE,
+	DELIVER_QUARANTINE, /* put on, or lifted where it is on */
 	DELIVER_PAUSE, /* the whole machine stands still */
 	DELIVER_RESTART /* kill -9, and up again */
 };
@@ -121,6 +124,7 @@ struct world {
 	/* The state directory: what is there survives a restart. */
 	struct pin_record *state;
 	bool *state_used;
+	bool quarantined[SIM_SANDBOXES + 1];
 
 	struct kernel kernel;
 	uint64_t helper_free_ms; /* requests are taken one after the other */
@@ -206,6 +210,8 @@ void comings_deliver(struct world *, const struct delivery *);
 /* restart.c: the state directory, and the way back from it. */
 void restart_state(struct world *, const struct effect *);
 void restart_world(struct world *);
+/* A quarantine or its end, which the state keeps. */
+void restart_quarantine(struct world *, const struct effect *);
 
 /* oracle.c */
 void oracle_fail(struct world *, uint32_t invariant, const char *format, ...)

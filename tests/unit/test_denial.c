@@ -48,6 +48,8 @@ static const struct {
 	{ DENIAL_SPECIAL, DENIAL_REFUSED, 3, true, 15, false },
 	{ DENIAL_SPECIAL_NODATA, 0, 0, true, DNS_EDE_NONE, false },
 	{ DENIAL_PTR, 0, 3, true, DNS_EDE_NONE, false },
+	{ DENIAL_QUARANTINED, DENIAL_NXDOMAIN, 3, true, 15, false },
+	{ DENIAL_QUARANTINED, DENIAL_REFUSED, 5, false, 15, false },
 };
 
 START_TEST(forms_are_the_contract)

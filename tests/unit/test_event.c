@@ -21,6 +21,8 @@ START_TEST(actions_have_names_and_kinds)
 		{ EVENT_SOURCE_SPOOFED, "source-spoofed", "alert" },
 		{ EVENT_SANDBOX_ATTACHED, "sandbox-attached", "event" },
 		{ EVENT_SANDBOX_DETACHED, "sandbox-detached", "event" },
+		{ EVENT_SANDBOX_QUARANTINED, "sandbox-quarantined", "event" },
+		{ EVENT_SANDBOX_RELEASED, "sandbox-released", "event" },
 		{ EVENT_PINS_LOST, "pins-lost", "alert" },
 		{ EVENT_PINS_RESTORED, "pins-restored", "alert" },
 		{ EVENT_CONFIG_LOADED, "config-loaded", "event" },

@@ -247,12 +247,17 @@ make_others(struct event *ret)
 {
 	static const enum event_action actions[] = { EVENT_SANDBOX_ATTACHED,
 		EVENT_SANDBOX_DETACHED, EVENT_CONFIG_LOADED,
-		EVENT_CONFIG_REFUSED, EVENT_STARTED, EVENT_STOPPED };
+		EVENT_CONFIG_REFUSED, EVENT_STARTED, EVENT_STOPPED,
+		EVENT_SANDBOX_QUARANTINED, EVENT_SANDBOX_QUARANTINED,
+		EVENT_SANDBOX_RELEASED };
 
 	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
 		ret[i] = (struct event){ .action = actions[i] };
 	snprintf(ret[3].text, sizeof(ret[3].text),
 	    "namewall.yaml:3:1: unknown key \"lisen\"");
+	ret[6].has_cause = true;
+	ret[6].cause = EVENT_TUNNEL_SUSPECTED;
+	ret[6].sandbox = ret[7].sandbox = ret[8].sandbox = 1;
 	return ARRAY_LEN(actions);
 }
 

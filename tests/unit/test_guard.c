@@ -169,6 +169,24 @@ START_TEST(unbound_is_refused)
 END_TEST
 
 /* More own addresses than fit: nothing can be told from them any more. */
+START_TEST(nothing_is_opened_in_quarantine)
+{
+	struct helper_msg msg =
+	    request(HELPER_PIN, 1, "198.51.100.10", 443, 60000);
+
+	guard.sandboxes[1].quarantined = true;
+	ck_assert_int_eq(guard_pin(&guard, &msg, 5000), -EPERM);
+	msg.op = HELPER_RECALL;
+	ck_assert_int_eq(guard_recall(&guard, &msg, 5000), -EPERM);
+	/* What closes is done all the same. */
+	msg.op = HELPER_UNPIN;
+	ck_assert_int_eq(guard_element(&guard, &msg), 0);
+	guard.sandboxes[1].quarantined = false;
+	msg.op = HELPER_PIN;
+	ck_assert_int_eq(guard_pin(&guard, &msg, 5000), 0);
+}
+END_TEST
+
 START_TEST(too_many_own_addresses_close)
 {
 	struct helper_msg msg = request(HELPER_PIN, 1, "9.9.9.9", 443, 60000);
@@ -393,6 +411,7 @@ main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_loop_test(all, judges, 0, (int)ARRAY_LEN(cases));
 	tcase_add_test(all, unbound_is_refused);
+	tcase_add_test(all, nothing_is_opened_in_quarantine);
 	tcase_add_test(all, too_many_own_addresses_close);
 	tcase_add_test(all, rate_is_a_bucket_of_one_second);
 	tcase_add_test(all, number_is_bounded_and_expiry_makes_room);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/dns.h"
+#include "lib/event.h"
 #include "lib/require.h"
 #include "tests/unit/text_fixture.h"
 #include "tests/unit/unit.h"
@@ -43,6 +44,23 @@ ask(const struct config *config, const char *name)
 {
 	return ask_type(config, name, DNS_TYPE_A);
 }
+
+START_TEST(names_the_alerts_that_cut_off)
+{
+	struct config *config = read_config(BOX
+	    "policies: {p: {quarantine_on: [tunnel-suspected, "
+	    "rebinding-blocked]}, q: {use: [p]}, r: {quarantine_on: []}}\n");
+	const struct policy_profile *profiles = config->policy->profiles;
+
+	ck_assert(profiles[0].quarantine_on ==
+	    (UINT64_C(1) << EVENT_TUNNEL_SUSPECTED |
+		UINT64_C(1) << EVENT_REBINDING_BLOCKED));
+	/* Rules are what `use` adds, and nothing else. */
+	ck_assert(profiles[1].quarantine_on == 0);
+	ck_assert(profiles[2].quarantine_on == 0);
+	config_free(config);
+}
+END_TEST
 
 /* The table of rules and questions in the manual. */
 START_TEST(rules_mean_what_the_manual_says)
@@ -360,6 +378,7 @@ main(void)
 	TCase *all;
 	Suite *suite = unit_suite("policy_text", &all);
 
+	tcase_add_test(all, names_the_alerts_that_cut_off);
 	tcase_add_test(all, rules_mean_what_the_manual_says);
 	tcase_add_test(all, a_verdict_bears_the_terms_of_its_rule);
 	tcase_add_test(all, a_policy_that_says_nothing_has_the_defaults);
