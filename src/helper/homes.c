@@ -177,9 +177,7 @@ warn_missing(struct helper *helper)
 	for (size_t i = 0; i < settings->listen_count; i++) {
 		const struct addr *addr = &settings->listen[i].addr;
 
-		/* All of 127.0.0.0/8 is this host's. */
-		if (has_address(&helper->links, addr) ||
-		    addr_classify(addr) == ADDR_LOOPBACK)
+		if (has_address(&helper->links, addr))
 			continue;
 		addr_print(addr, text);
 		log_warn("listen %s: no interface of this host has this "

@@ -583,9 +583,9 @@ install_once(struct ruleset *ruleset, const struct member *members,
 	return error;
 }
 
-int
-ruleset_install(struct ruleset *ruleset, const struct member *members,
-    size_t count, bool anew, enum ruleset_outcome *ret)
+static int
+install(struct ruleset *ruleset, const struct member *members, size_t count,
+    bool anew, enum ruleset_outcome *ret)
 {
 	enum ruleset_outcome outcome = RULESET_BORN;
 	int error = -ERESTART;
@@ -598,23 +598,56 @@ ruleset_install(struct ruleset *ruleset, const struct member *members,
 		error == -EOPNOTSUPP || error == -EBUSY))
 		error = install_once(ruleset, members, count, true, &outcome);
 	if (error == 0)
-		error = ruleset_settle(ruleset);
-	if (error == 0)
 		*ret = outcome;
 	return error;
 }
 
+/* Once more where something of it is gone again already: others may change a
+ * table that is not owned. */
+int
+ruleset_install(struct ruleset *ruleset, const struct member *members,
+    size_t count, bool anew, enum ruleset_outcome *ret)
+{
+	enum ruleset_outcome outcome, worst = RULESET_ADOPTED;
+	int error = -ESTALE;
+
+	for (int i = 0; i < INSTALL_TRIES && error == -ESTALE; i++) {
+		error = install(ruleset, members, count, anew, &outcome);
+		if (error != 0)
+			return error;
+		if (outcome == RULESET_BORN)
+			worst = RULESET_BORN;
+		error = ruleset_settle(ruleset);
+	}
+	if (error == 0)
+		*ret = worst;
+	return error;
+}
+
+/* A digest of what is there says nothing of what was to be there: a table
+ * that lost rules since the kernel took them must not pass for ours. */
 int
 ruleset_settle(struct ruleset *ruleset)
 {
-	return survey_digest(ruleset->nft, &ruleset->digest);
+	struct table_form forms[GATEWAY_TABLES];
+	size_t wanted = 0, there = 0;
+	int error = survey_digest(ruleset->nft, &ruleset->digest, &there);
+
+	gateway_tables(ruleset->params.masquerade, forms);
+	for (size_t i = 0; i < GATEWAY_TABLES; i++)
+		for (size_t k = 0; k < forms[i].chain_count; k++)
+			wanted += forms[i].chains[k].rule_count;
+	if (error != 0)
+		return error;
+	return there == wanted ? 0 : -ESTALE;
 }
 
 int
 ruleset_verify(struct ruleset *ruleset)
 {
 	uint64_t digest = 0;
-	int error = survey_digest(ruleset->nft, &digest);
+	size_t rules;
+	int error = survey_digest(ruleset->nft, &digest, &rules);
 
 	if (error != 0)
 		return error == -ENOENT ? -ESTALE : error;

@@ -45,7 +45,8 @@ int ruleset_install(struct ruleset *, const struct member *, size_t count,
     bool anew, enum ruleset_outcome *ret);
 /* 0: as they were installed; -ESTALE: they are not. */
 int ruleset_verify(struct ruleset *);
-/* Takes the digest anew, after a change of our own. */
+/* Takes the digest anew, after a change of our own. -ESTALE: rules that were
+ * put are not there, or others are. */
 int ruleset_settle(struct ruleset *);
 /* Deletes the tables. -ENOENT: there is none. */
 int ruleset_remove(struct nft *);

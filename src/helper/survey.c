@@ -235,6 +235,7 @@ struct digest {
 	const char *table;
 	uint64_t hash;
 	uint64_t attributes; /* bits of those that count */
+	size_t count;
 };
 
 #define BIT(attr) (UINT64_C(1) << (attr))
@@ -247,6 +248,7 @@ digest_object(const struct nlmsghdr *header, void *data)
 
 	if (!is_ours(header, digest->table))
 		return 0;
+	digest->count++;
 	nft_for_each(attr, header)
 	{
 		uint16_t type = mnl_attr_get_type(attr);
@@ -290,7 +292,8 @@ digest_members(struct nft *nft, const struct table_form *form, uint64_t *hash)
 }
 
 static int
-digest_table(struct nft *nft, const struct table_form *form, uint64_t *hash)
+digest_table(struct nft *nft, const struct table_form *form, uint64_t *hash,
+    size_t *rule_count)
 {
 	static const struct {
 		const struct question *question;
@@ -307,13 +310,16 @@ digest_table(struct nft *nft, const struct table_form *form, uint64_t *hash)
 			BIT(NFTA_SET_KEY_TYPE) | BIT(NFTA_SET_KEY_LEN) |
 			BIT(NFTA_SET_TIMEOUT) | BIT(NFTA_SET_DESC) },
 	};
-	struct digest digest = { nft->table, *hash, 0 };
+	struct digest digest = { nft->table, *hash, 0, 0 };
 	struct asking asking = { nft, form->family, digest_object, &digest };
 	int error = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(parts) && error == 0; i++) {
 		digest.attributes = parts[i].attributes;
+		digest.count = 0;
 		error = dump(&asking, parts[i].question);
+		if (parts[i].question == &rules)
+			*rule_count += digest.count;
 	}
 	if (error == 0)
 		error = digest_members(nft, form, &digest.hash);
@@ -325,26 +331,29 @@ digest_table(struct nft *nft, const struct table_form *form, uint64_t *hash)
 /* The sets are the same whether the chain for masquerading is there or not,
  * and the chains are those of the kernel. */
 static int
-digest_once(struct nft *nft, uint64_t *ret)
+digest_once(struct nft *nft, uint64_t *ret, size_t *ret_rules)
 {
 	struct table_form forms[GATEWAY_TABLES];
 	uint64_t hash = FNV_START;
+	size_t rule_count = 0;
 	int error = 0;
 
 	gateway_tables(true, forms);
 	for (size_t i = 0; i < GATEWAY_TABLES && error == 0; i++)
-		error = digest_table(nft, &forms[i], &hash);
-	if (error == 0)
+		error = digest_table(nft, &forms[i], &hash, &rule_count);
+	if (error == 0) {
 		*ret = hash;
+		*ret_rules = rule_count;
+	}
 	return error;
 }
 
 int
-survey_digest(struct nft *nft, uint64_t *ret)
+survey_digest(struct nft *nft, uint64_t *ret, size_t *ret_rules)
 {
 	int error = -EINTR;
 
 	for (int i = 0; i < DUMP_TRIES && error == -EINTR; i++)
-		error = digest_once(nft, ret);
+		error = digest_once(nft, ret, ret_rules);
 	return error;
 }

@@ -6,6 +6,7 @@
 #define SRC_HELPER_SURVEY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/helper/batch.h"
@@ -40,7 +41,8 @@ const struct survey_set *survey_find_set(const struct survey *,
  * A digest of both tables, their chains, rules, sets, and of the members of
  * the sets that the configuration fills. It covers only what traffic and pins
  * do not change, and is comparable within one kernel only.
+ * And how many rules they have.
  */
-int survey_digest(struct nft *, uint64_t *ret);
+int survey_digest(struct nft *, uint64_t *ret, size_t *ret_rules);
 
 #endif
