@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sources=$(find lib src tests -name '*.[ch]' | sort)
 texts=$(find lib src tests tools docs -name .git -prune -o -type f \
-	! -name '*.pcap' ! -name '*.bin' ! -path '*.in/*' \
+	! -name '*.pcap' ! -name '*.patch' ! -name '*.bin' ! -path '*.in/*' \
 	! -path '*.repro/*' ! -path '*/golden/*' ! -path '*/.deps/*' ! -name '*.[oa]' \
 	! -name '*.log' ! -name '*.trs' \
 	! -name '.*' -print | sort)

@@ -256,6 +256,78 @@ test_purity()
 	    'has variables in .data'
 }
 
+# A tree with one test that stands for one row; rows ROW…: their lines.
+rows()
+{
+	mkdir -p tests/netns
+	printf '#rows A 1\n' >tests/peer-issues.tsv
+	printf '%s\t%s\t%s\t%s\n' "$@" >>tests/peer-issues.tsv
+	printf 'covers A1\n' >tests/netns/001-one
+	printf 'EXTRA_DIST += %%D%%/001-one\n' >tests/netns/Makefile.inc
+}
+
+# ran RESULT LINE: what the logs of a run say of that test.
+ran()
+{
+	mkdir -p logs/netns
+	echo "$1 1.0 netns/001-one" >logs/results
+	echo "$2" >logs/netns/001-one.log
+}
+
+# misses TEXT: as finds, of the logs.
+misses()
+{
+	count=$((count + 1))
+	if srcdir=. sh "$lint/check-peers.sh" --ran logs >"$work/out" 2>&1 ||
+	    ! grep -qF -e "$1" "$work/out"; then
+		echo "FAIL: check-peers.sh --ran does not say '$1' but:"
+		cat "$work/out"
+		failures=$((failures + 1))
+	fi
+}
+
+test_peers()
+{
+	fresh
+	rows A1 'it fails' netns/001-one 'a fault that it finds'
+	passes check-peers.sh
+	ran PASS 'covers: A1'
+	count=$((count + 1))
+	srcdir=. sh "$lint/check-peers.sh" --ran logs >"$work/out" ||
+		{ echo "FAIL: check-peers.sh --ran:"
+		cat "$work/out"
+		failures=$((failures + 1)); }
+	ran FAIL 'covers: A1'
+	misses 'netns/001-one ended as FAIL'
+	ran PASS 'covers: A2'
+	misses 'netns/001-one ran, and did not print A1'
+	ran PASS 'It says that it covers A1.'
+	misses 'netns/001-one ran, and did not print A1'
+	rm logs/results
+	misses 'netns/001-one did not run'
+	rm tests/netns/001-one
+	finds check-peers.sh 'netns/001-one does not exist'
+	rows A1 'it fails' netns/001-one 'a fault that it finds'
+	: >tests/netns/Makefile.inc
+	finds check-peers.sh 'netns/001-one is not in tests/netns/Makefile.inc'
+	rows A2 'it fails' netns/001-one 'a fault that it finds'
+	finds check-peers.sh 'netns/001-one does not say that it covers A2'
+	rows A1 'it fails' - 'no reason'
+	finds check-peers.sh 'A1 has neither a fault nor a reason'
+	rows A1 'it fails' netns/001-one 'tests/mutants/none.patch'
+	finds check-peers.sh 'no tests/mutants/none.patch'
+	rows A1 'it fails' netns/001-one 'a fault' A2 more netns/001-one 'that'
+	finds check-peers.sh 'class A has 2 rows, not 1'
+	printf '#rows A 1\nA1\tit fails\n' >tests/peer-issues.tsv
+	finds check-peers.sh 'not four fields'
+	rows A1 'it fails' pending -
+	passes check-peers.sh
+	grep -qF 'NOT COVERED YET: A1' "$work/out" ||
+		{ echo 'FAIL: nothing said of a row that is pending'
+		failures=$((failures + 1)); }
+	fresh
+}
+
 test_docs()
 {
 	fresh
@@ -275,6 +347,7 @@ test_layers
 test_tidy_sources
 test_tidy_tree
 test_purity
+test_peers
 test_docs
 cd "$top"
 echo "$count lint checks, $failures failures"

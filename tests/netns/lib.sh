@@ -34,6 +34,7 @@
 #   nw_until SECONDS CMD…    repeats CMD until true; false when time is up
 #   check WHAT CMD…          CMD must succeed; refuse WHAT CMD…: must fail
 #   skip WHY, fail WHAT      end the test with 77, with 1
+#   covers ROW…              says which rows of tests/peer-issues.tsv were shown
 #
 # Variables from outside: BINDIR (the build directory, required by nw_start),
 # NW_BRIDGE_NF (0 or 1: bridge-nf-call-* in host), NW_KEEP (keeps NW_DIR).
@@ -59,6 +60,8 @@ skip() {
 	echo "SKIP: $*" >&2
 	exit 77
 }
+
+covers() { echo "covers: $*"; }
 
 check() {
 	what=$1

@@ -8,6 +8,8 @@
  * 2s. Labels (q1, a1, p1…) name what a later line speaks of; a label used
  * again names the newer thing.
  *
+ *   COVERS ROW…                 prints that rows of tests/peer-issues.tsv were
+ *                               shown, once all lines before it held
  *   SET NAME NUMBER             a setting or limit; before the first POLICY
  *   POLICY [unsettled]          rules as in tests/rig/rig.h, up to END. The
  *   END                         first one makes the engine, which is settled
@@ -546,6 +548,7 @@ static const struct verb {
 	bool (*run)(struct script *);
 	bool input; /* nothing may be left unexpected before it */
 } verbs[] = {
+	{ "COVERS", script_covers, false },
 	{ "SET", do_set, false },
 	{ "POLICY", do_policy, true },
 	{ "WALL", do_wall, true },

@@ -232,3 +232,13 @@ script_flag(const struct script *s, uint32_t from, const char *flag)
 			return true;
 	return false;
 }
+
+bool
+script_covers(struct script *s)
+{
+	printf("covers:");
+	for (uint32_t i = 1; i < s->word_count; i++)
+		printf(" %s", s->words[i]);
+	printf("\n");
+	return s->word_count > 1;
+}

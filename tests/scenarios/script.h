@@ -78,6 +78,8 @@ const char *script_option(const struct script *, uint32_t from,
     const char *key);
 bool script_flag(const struct script *, uint32_t from, const char *flag);
 
+/* COVERS ROW…: prints them. */
+bool script_covers(struct script *);
 /* EXPECT …, in expect.c. */
 bool script_expect(struct script *);
 

@@ -333,6 +333,10 @@ def test_helper_refuses(dir, up1, up2, corp):
     response, took = ask("ok.example.com")
     check("then it works again", rcode(response) == "NOERROR" and
           response.answer, response)
+    counts = r.command("status")[0]["counts"]
+    check("what was refused is counted", counts["pins_refused"] == 1 and
+          counts["failed"] == 2, counts)
+    print("covers: A2 A4 A5")
     r.helper.close()
     r.stop(code=1)
     check("an end by hanging up is an event too",

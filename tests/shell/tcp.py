@@ -184,6 +184,7 @@ def test_truncation(dir, up1, up2, corp):
     check("truncated upstream: asked once more over TCP",
           any(tcp for _, _, tcp in up1.seen + up2.seen))
     r.stop()
+    print("covers: H105 H106 H107")
 
 
 def test_segments(dir, up1, up2, corp):
@@ -205,6 +206,7 @@ def test_segments(dir, up1, up2, corp):
             check("three questions, cut at %d" % cut, False, got)
     check("three questions, cut anywhere", True)
     r.stop()
+    print("covers: H101 H103")
 
 
 def test_pipelined(dir, up1, up2, corp):

@@ -393,5 +393,6 @@ main(void)
 	tcase_add_test_raise_signal(all, fixed_of_no_family, SIGABRT);
 	tcase_add_test(all, drop_addr);
 	tcase_add_test_raise_signal(all, drop_addr_of_none, SIGABRT);
+	unit_covers("C46");
 	return unit_run(suite);
 }

@@ -92,5 +92,6 @@ main(void)
 	Suite *suite = unit_suite("bad_config", &all);
 
 	tcase_add_test(all, every_bad_file_is_refused_with_its_message);
+	unit_covers("C44 E69 E74 E79 F89 O167");
 	return unit_run(suite);
 }

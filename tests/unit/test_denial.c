@@ -131,5 +131,6 @@ main(void)
 	tcase_add_test_raise_signal(all, form_of_none, SIGABRT);
 	tcase_add_test_raise_signal(all, form_of_drop, SIGABRT);
 	tcase_add_test_raise_signal(all, name_beyond_last, SIGABRT);
+	unit_covers("G95");
 	return unit_run(suite);
 }

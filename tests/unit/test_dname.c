@@ -583,5 +583,6 @@ main(void)
 	tcase_add_test(all, prepend);
 	tcase_add_test(all, hosts);
 	tcase_add_test(all, hashes);
+	unit_covers("H110");
 	return unit_run(suite);
 }

@@ -402,5 +402,6 @@ main(void)
 	tcase_add_test_raise_signal(all, time_that_goes_back_is_a_bug, SIGABRT);
 	tcase_add_test_raise_signal(all, a_recall_after_the_start_is_a_bug,
 	    SIGABRT);
+	unit_covers("A13");
 	return unit_run(suite);
 }

@@ -135,5 +135,6 @@ main(void)
 	tcase_add_test(all, what_cannot_be_a_question_ends_it);
 	tcase_add_test_raise_signal(all,
 	    does_not_take_more_than_there_is_room_for, SIGABRT);
+	unit_covers("H103");
 	return unit_run(suite);
 }

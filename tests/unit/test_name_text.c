@@ -23,6 +23,8 @@ START_TEST(names_are_read_in_both_of_their_forms)
 		/* Not "strasse": IDNA 2008 keeps the letter. */
 		{ "stra\303\237e.example", "xn--strae-oqa.example" },
 		{ "_dmarc.example.com", "_dmarc.example.com" },
+		{ "r3---sn-x.example.com", "r3---sn-x.example.com" },
+		{ "a_b.example.com", "a_b.example.com" },
 		{ "localhost", "localhost" },
 		{ "a=b.example", "a\\061b.example" },
 		{ A63 ".example", A63 ".example" } };
@@ -126,5 +128,6 @@ main(void)
 	tcase_add_test(all, names_are_read_in_both_of_their_forms);
 	tcase_add_test(all, what_is_no_name_is_refused_with_its_reason);
 	tcase_add_test(all, rules_are_names_with_stars_in_front);
+	unit_covers("E69 E74 E75 E79");
 	return unit_run(suite);
 }

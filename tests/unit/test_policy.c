@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,10 @@ static const struct match_case {
 	{ "**.example.com", "b!c.a.example.com", A, DENIAL_UNLISTED, 0, false,
 	    false },
 	{ "**.example.com", "_dmarc.ex_-1.example.com", A, DENIAL_NONE, 1, true,
+	    false },
+	{ "**.example.com", "r3---sn-x.example.com", A, DENIAL_NONE, 1, true,
+	    false },
+	{ "*.example.com", "xn--bcher-kva.example.com", A, DENIAL_NONE, 1, true,
 	    false },
 	{ "a=b.example.com", "a=b.example.com", A, DENIAL_NONE, 1, true,
 	    false },
@@ -236,6 +241,42 @@ START_TEST(matches)
 	ck_assert_int_eq(verdict.tell, TELL_CODE);
 	ck_assert_uint_eq(verdict.policy, AGENT);
 	rig_close(&world);
+}
+END_TEST
+
+/* Whatever is put in front of a rule's name is another name, but for labels
+ * of its own where the rule has a star. */
+START_TEST(rules_end_at_a_label)
+{
+	static const char *const rules[] = { "example.com", "*.example.com",
+		"**.example.com" };
+	static const char octets[] = "abz019-_";
+	struct verdict verdict;
+	static struct rig world;
+	char text[64];
+
+	for (size_t r = 0; r < ARRAY_LEN(rules); r++) {
+		rig_open(&world, &RIG_SMALL);
+		rig_seal(&world, rules[r]);
+		for (size_t i = 0; i < 64; i++) {
+			snprintf(text, sizeof(text), "%c%cexample.com",
+			    octets[i / 8], octets[i % 8]);
+			verdict = rig_match(&world, BOX46, text, A);
+			ck_assert_msg(!verdict.listed, "%s: %s", rules[r],
+			    text);
+			snprintf(text, sizeof(text), "%c.%cexample.com",
+			    octets[i / 8], octets[i % 8]);
+			verdict = rig_match(&world, BOX46, text, A);
+			ck_assert_msg(!verdict.listed, "%s: %s", rules[r],
+			    text);
+			snprintf(text, sizeof(text), "%c%c.example.com",
+			    octets[i / 8], octets[i % 8]);
+			verdict = rig_match(&world, BOX46, text, A);
+			ck_assert_msg(verdict.listed == (r > 0), "%s: %s",
+			    rules[r], text);
+		}
+		rig_close(&world);
+	}
 }
 END_TEST
 
@@ -604,6 +645,7 @@ main(void)
 	Suite *suite = unit_suite("policy", &all);
 
 	tcase_add_loop_test(all, matches, 0, (int)ARRAY_LEN(MATCHES));
+	tcase_add_test(all, rules_end_at_a_label);
 	tcase_add_loop_test(all, localhost, 0, (int)ARRAY_LEN(LOCALHOSTS));
 	tcase_add_loop_test(all, families, 0, (int)ARRAY_LEN(FAMILIES));
 	tcase_add_test(all, verdict_in_full);
@@ -616,5 +658,6 @@ main(void)
 	policy_bulk_add(all);
 	tcase_add_test_raise_signal(all, match_before_seal, SIGABRT);
 	tcase_add_test_raise_signal(all, rule_after_the_last, SIGABRT);
+	unit_covers("C44 C45 E67 E68 E75 E80 F87");
 	return unit_run(suite);
 }

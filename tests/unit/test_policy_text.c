@@ -83,6 +83,12 @@ START_TEST(rules_mean_what_the_manual_says)
 		{ "allow: [\"*.example.com\"]", "a=b.example.com", false },
 		{ "allow: [b\303\274cher.example]", "xn--bcher-kva.example",
 		    true },
+		/* Its first a is Cyrillic: another name, however it looks. */
+		{ "allow: [paypal.example]", "xn--pypal-4ve.example", false },
+		{ "allow: [p\320\260ypal.example]", "paypal.example", false },
+		{ "allow: [p\320\260ypal.example]", "xn--pypal-4ve.example",
+		    true },
+		{ "allow: [EXAMPLE.Com]", "eXample.com", true },
 		{ "allow: [{name: \"*.co.uk\", force: true}]", "a.co.uk",
 		    true } };
 	char text[512];
@@ -391,5 +397,6 @@ main(void)
 	tcase_add_test(all, warnings_are_given_once_and_can_be_taken);
 	tcase_add_test(all, warnings_beyond_their_room_are_left_out);
 	tcase_add_test(all, a_file_may_end_anywhere);
+	unit_covers("E68 E71 E73 E74");
 	return unit_run(suite);
 }

@@ -470,5 +470,6 @@ main(void)
 	tcase_add_test(all, flags_of_all);
 	tcase_add_test_raise_signal(all, build_without_name, SIGABRT);
 	tcase_add_test_raise_signal(all, build_without_room, SIGABRT);
+	unit_covers("G98 H105 H107");
 	return unit_run(suite);
 }

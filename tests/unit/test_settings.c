@@ -281,5 +281,6 @@ main(void)
 	tcase_add_test(all, an_interface_is_governed_by_name_or_pattern);
 	tcase_add_test(all, interfaces_are_what_the_kernel_takes_for_one);
 	tcase_add_test(all, documented_keys_have_a_name_and_a_meaning);
+	unit_covers("B23 B31");
 	return unit_run(suite);
 }

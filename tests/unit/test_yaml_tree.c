@@ -201,5 +201,6 @@ main(void)
 	tcase_add_test(all, keys_are_unique_in_a_map_of_any_size);
 	tcase_add_test(all, only_utf8_is_read);
 	tcase_add_test(all, an_error_is_printed_into_its_place);
+	unit_covers("C45");
 	return unit_run(suite);
 }

@@ -10,6 +10,8 @@
 #include <signal.h>
 #include <stdint.h>
 
+/* Says which rows of tests/peer-issues.tsv this program stands for. */
+void unit_covers(const char *rows);
 /* Runs a suite and returns what main() should. The suite is freed. */
 int unit_run(Suite *);
 /* A suite with one test case, for the common shape. */
