@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_listeners.h"
 
 /* Numbers beyond twice those of the start: a reload that replaces every
  * sandbox by another one needs as many again. */
@@ -181,6 +182,7 @@ move_to_numbers(struct edge_config *config, const uint32_t *numbers,
 		REQUIRE(numbers[i] > 0 && numbers[i] <= highest);
 		moved[numbers[i] - 1] = config->sandboxes[i];
 	}
+	edge_listeners_renumber(config, numbers);
 	free(config->sandboxes);
 	config->sandboxes = moved;
 	config->sandbox_count = highest;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/text/edge_inbound.h"
+#include "lib/text/edge_listeners.h"
 #include "lib/text/fields.h"
 
 #define SANDBOXES_MAX 4096
@@ -218,6 +219,10 @@ read_sandbox(struct edge_reader *r, const struct yaml_node *map,
 	node = yaml_tree_get(map, "mac");
 	if (status == 0 && node != NULL)
 		status = read_mac(r, node, sandbox);
+	node = yaml_tree_get(map, "listen");
+	if (status == 0 && node != NULL)
+		status = edge_listeners_read(r, node,
+		    (uint32_t)r->config->sandbox_count);
 	node = yaml_tree_get(map, "inbound");
 	if (status == 0 && node != NULL)
 		status = edge_inbound_read(r, node, sandbox);
@@ -309,5 +314,7 @@ edge_sandboxes_read(struct edge_reader *r)
 	     n = n->next)
 		status = read_sandbox(r, n,
 		    &config->sandboxes[config->sandbox_count++]);
-	return status < 0 ? status : check_claims(r, map);
+	if (status == 0)
+		status = check_claims(r, map);
+	return status < 0 ? status : edge_listeners_end(r, map);
 }

@@ -63,6 +63,8 @@ struct edge_config {
 	struct settings settings;
 	struct edge_sandbox *sandboxes;
 	size_t sandbox_count; /* the highest number; some may be holes */
+	/* By place in settings.listen: whose every question there is, or 0. */
+	uint32_t listen_of[SETTINGS_LISTEN_MAX];
 	/* What may be attached; 0 prefixes: nothing. */
 	struct prefix attach_prefixes[EDGE_ATTACH_PREFIXES_MAX];
 	size_t attach_prefix_count;

@@ -234,11 +234,12 @@ static const struct field fields[] = {
 	OTHER("sandbox.interface", "by route", "by which its packets enter"),
 	OTHER("sandbox.mac", "any",
 	    "hardware address of its frames at a port of a bridge"),
+	OTHER("sandbox.listen", "none",
+	    "listeners at which every question is its own"),
 	OTHER("sandbox.inbound", "none", "who may open flows to it"),
 	OTHER("sandbox.dhcp", "false", "whether it may ask this host by DHCP"),
 	OTHER("sandbox.labels", "none", "words that its events bear"),
 	LATER("sandbox.each"),
-	LATER("sandbox.listen"),
 	LATER("sandbox.upload"),
 
 	OTHER("policy.use", "none", "policies whose rules are added"),

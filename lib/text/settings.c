@@ -34,31 +34,6 @@ set_defaults(struct settings *settings, const char *file)
 	settings->sink_count = 1;
 }
 
-/* An address that no socket of ours may have, or that is asked in vain. */
-static int
-check_unicast(struct reader *r, const struct yaml_node *node,
-    const struct addr *addr)
-{
-	enum addr_class class = addr_classify(addr);
-
-	if (class == ADDR_UNSPECIFIED)
-		return text_error_at(r->error, r->file, node,
-		    "\"%s\" stands for every address of this host; write the "
-		    "one that is meant",
-		    node->text);
-	if (class == ADDR_MULTICAST)
-		return text_error_at(r->error, r->file, node,
-		    "\"%s\" is a multicast address; write the address of one "
-		    "host",
-		    node->text);
-	if (addr->family == 6 && class == ADDR_LINK_LOCAL)
-		return text_error_at(r->error, r->file, node,
-		    "\"%s\" is link-local, and means another host on each "
-		    "link; write a unique address",
-		    node->text);
-	return 0;
-}
-
 static bool
 endpoint_equal(const struct endpoint *a, const struct endpoint *b)
 {
@@ -82,7 +57,8 @@ read_endpoints(struct reader *r, const struct yaml_node *list,
 
 		status = value_endpoint(r->file, n, one, r->error);
 		if (status == 0)
-			status = check_unicast(r, n, &one->addr);
+			status =
+			    value_unicast(r->file, n, &one->addr, r->error);
 		for (size_t i = 0; status == 0 && i < *ret_count; i++)
 			if (endpoint_equal(&ret[i], one))
 				status = text_error_at(r->error, r->file, n,
@@ -231,7 +207,9 @@ read_syslog(struct reader *r, const struct yaml_node *node,
 	if (status == 0)
 		status = value_receiver(r->file, node, &sink->transport,
 		    &sink->to, r->error);
-	return status < 0 ? status : check_unicast(r, node, &sink->to.addr);
+	if (status < 0)
+		return status;
+	return value_unicast(r->file, node, &sink->to.addr, r->error);
 }
 
 /* The target of a sink: exactly one of stdout, file and syslog. */
@@ -435,8 +413,8 @@ read_other(struct reader *r, const char *name, const struct yaml_node *node)
 	struct settings *s = r->settings;
 
 	if (strcmp(name, "listen") == 0)
-		return read_endpoints(r, node, s->listen, SETTINGS_LISTEN_MAX,
-		    &s->listen_count);
+		return read_endpoints(r, node, s->listen,
+		    SETTINGS_LISTEN_LIST_MAX, &s->listen_count);
 	if (strcmp(name, "upstream") == 0)
 		return read_endpoints(r, node, s->upstream,
 		    SETTINGS_UPSTREAM_MAX, &s->upstream_count);

@@ -17,16 +17,17 @@
 #include "lib/text/values.h"
 #include "lib/text/yaml_tree.h"
 
-#define SETTINGS_LISTEN_MAX    16
-#define SETTINGS_EDGE_MAX      256
-#define SETTINGS_UPSTREAM_MAX  16
-#define SETTINGS_FORWARD_MAX   64
-#define SETTINGS_SINKS_MAX     8
-#define SETTINGS_LABELS_MAX    16
-#define SETTINGS_INCLUDE_MAX   16
-#define SETTINGS_IFNAME_MAX    16 /* IFNAMSIZ */
-#define SETTINGS_PATH_MAX      256
-#define SETTINGS_RESOLVERS_MAX 4 /* of one forward zone */
+#define SETTINGS_LISTEN_LIST_MAX 16 /* of one list */
+#define SETTINGS_LISTEN_MAX      64 /* of all sandboxes too */
+#define SETTINGS_EDGE_MAX        256
+#define SETTINGS_UPSTREAM_MAX    16
+#define SETTINGS_FORWARD_MAX     64
+#define SETTINGS_SINKS_MAX       8
+#define SETTINGS_LABELS_MAX      16
+#define SETTINGS_INCLUDE_MAX     16
+#define SETTINGS_IFNAME_MAX      16 /* IFNAMSIZ */
+#define SETTINGS_PATH_MAX        256
+#define SETTINGS_RESOLVERS_MAX   4 /* of one forward zone */
 
 struct forward_zone {
 	char zone[256]; /* text as written; a dname by load */
@@ -58,7 +59,8 @@ struct setting_label {
 
 struct settings {
 	char file[SETTINGS_PATH_MAX];
-	struct endpoint listen[SETTINGS_LISTEN_MAX];
+	struct endpoint
+	    listen[SETTINGS_LISTEN_MAX]; /* sandboxes' too, behind */
 	uint16_t listen_count;
 	char edge[SETTINGS_EDGE_MAX][SETTINGS_IFNAME_MAX]; /* "tap*" too */
 	uint16_t edge_count;

@@ -433,6 +433,30 @@ value_prefix(const char *file, const struct yaml_node *node, struct prefix *ret,
 }
 
 int
+value_unicast(const char *file, const struct yaml_node *node,
+    const struct addr *addr, struct text_error *ret_error)
+{
+	enum addr_class class = addr_classify(addr);
+
+	if (class == ADDR_UNSPECIFIED)
+		return text_error_at(ret_error, file, node,
+		    "\"%s\" stands for every address of this host; write the "
+		    "one that is meant",
+		    node->text);
+	if (class == ADDR_MULTICAST)
+		return text_error_at(ret_error, file, node,
+		    "\"%s\" is a multicast address; write the address of one "
+		    "host",
+		    node->text);
+	if (addr->family == 6 && class == ADDR_LINK_LOCAL)
+		return text_error_at(ret_error, file, node,
+		    "\"%s\" is link-local, and means another host on each "
+		    "link; write a unique address",
+		    node->text);
+	return 0;
+}
+
+int
 value_endpoint(const char *file, const struct yaml_node *node,
     struct endpoint *ret, struct text_error *ret_error)
 {

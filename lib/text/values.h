@@ -61,6 +61,10 @@ int value_addr(const char *file, const struct yaml_node *, struct addr *ret,
     struct text_error *ret_error);
 int value_prefix(const char *file, const struct yaml_node *, struct prefix *ret,
     struct text_error *ret_error);
+/* That an address is one that a socket of this host may have, or that can be
+ * asked. */
+int value_unicast(const char *file, const struct yaml_node *,
+    const struct addr *, struct text_error *ret_error);
 int value_endpoint(const char *file, const struct yaml_node *,
     struct endpoint *ret, struct text_error *ret_error);
 /* udp://ADDRESS[:PORT] (514) or tcp://ADDRESS:PORT, an IPv6 address in

@@ -177,7 +177,9 @@ warn_missing(struct helper *helper)
 	for (size_t i = 0; i < settings->listen_count; i++) {
 		const struct addr *addr = &settings->listen[i].addr;
 
-		if (has_address(&helper->links, addr))
+		/* All of 127.0.0.0/8 is this host's. */
+		if (has_address(&helper->links, addr) ||
+		    addr_classify(addr) == ADDR_LOOPBACK)
 			continue;
 		addr_print(addr, text);
 		log_warn("listen %s: no interface of this host has this "

@@ -323,19 +323,21 @@ act(const struct options *options, const struct source *source)
 int
 main(int argc, char **argv)
 {
-	struct activation activation;
-	struct options options = { .config = CONFIG_FILE,
-		.activation = &activation };
+	struct options options = { .config = CONFIG_FILE };
 	struct source source = { .bytes = NULL };
 	int status = read_options(argc, argv, &options);
 
 	if (status != GOING_ON)
 		return status;
 	umask(027);
-	activation_read(&activation);
+	options.activation = calloc(1, sizeof(*options.activation));
+	if (options.activation == NULL)
+		return EXIT_ENVIRONMENT;
+	activation_read(options.activation);
 	status = read_config(options.config, &source);
 	if (status == 0)
 		status = act(&options, &source);
 	source_free(&source);
+	free(options.activation);
 	return status;
 }

@@ -360,16 +360,28 @@ daemon_reset(struct daemon *d, uint32_t window_ms, uint64_t packets)
 	daemon_pump(d);
 }
 
+/*
+ * At a sandbox's own listener whoever is no sandbox asks for it: the resolver
+ * of its network does. Another sandbox is nobody there, not even itself, or
+ * it could open and read what is the owner's.
+ */
 bool
 daemon_admit(struct daemon *d, struct client *client)
 {
-	client->sandbox =
+	uint32_t owner = d->config->edge->listen_of[client->listener];
+	uint32_t sandbox =
 	    policy_sandbox_by_source(d->engine.policy, &client->addr);
-	if (client->sandbox == 0 ||
-	    d->bindings[client->sandbox].ifindex == client->ifindex)
-		return true;
-	daemon_spoofed(d, client->sandbox, client);
-	return false;
+
+	client->sandbox = sandbox;
+	if (sandbox != 0 && d->bindings[sandbox].ifindex != client->ifindex) {
+		daemon_spoofed(d, sandbox, client);
+		return false;
+	}
+	if (owner != 0 && sandbox == 0)
+		client->sandbox = owner;
+	else if (owner != 0 && sandbox != owner)
+		client->sandbox = 0;
+	return true;
 }
 
 void
