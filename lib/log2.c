@@ -47,3 +47,10 @@ log2_up(uint64_t x)
 	price = log2_table[m] + shift * LOG2_BIT;
 	return (m & (m - 1)) == 0 ? price : price + 1;
 }
+
+uint32_t
+log2_ratio(uint64_t above, uint64_t below)
+{
+	REQUIRE(above >= below);
+	return above == below ? 0 : log2_up(above) - log2_down(below);
+}

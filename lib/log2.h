@@ -20,5 +20,8 @@ extern const uint16_t log2_table[LOG2_TABLE_MAX + 1];
 uint32_t log2_up(uint64_t x);
 /* Never above 256 log2 x, and at most 2 below it; x at least 1 (REQUIREd). */
 uint32_t log2_down(uint64_t x);
+/* Of a fraction that is at least 1 (REQUIREd): never below, 0 if it is 1, and
+ * otherwise at least 1. */
+uint32_t log2_ratio(uint64_t above, uint64_t below);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "lib/log2.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -120,6 +121,32 @@ START_TEST(nothing_has_no_logarithm_below)
 }
 END_TEST
 
+START_TEST(fractions_are_never_below)
+{
+	uint64_t above, below;
+
+	for (above = 1; above <= 300; above++) {
+		for (below = 1; below < above; below++) {
+			double true_price =
+			    256 * log2((double)above / (double)below);
+
+			UNIT_CHECK(log2_ratio(above, below) >= true_price);
+			UNIT_CHECK(log2_ratio(above, below) < true_price + 2);
+			UNIT_CHECK(log2_ratio(above, below) > 0);
+		}
+		UNIT_CHECK(log2_ratio(above, above) == 0);
+	}
+	UNIT_CHECK(
+	    log2_ratio(UINT64_C(1) << 62, UINT64_C(1) << 22) == 40 * LOG2_BIT);
+}
+END_TEST
+
+START_TEST(fraction_below_1)
+{
+	(void)log2_ratio(3, 4);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -134,5 +161,7 @@ main(void)
 	    SIGABRT);
 	tcase_add_test_raise_signal(all, nothing_has_no_logarithm_below,
 	    SIGABRT);
+	tcase_add_test(all, fractions_are_never_below);
+	tcase_add_test_raise_signal(all, fraction_below_1, SIGABRT);
 	return unit_run(suite);
 }
