@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "lib/alarm.h"
+#include "lib/budget.h"
 #include "lib/log2.h"
 #include "lib/model.h"
 
@@ -59,6 +60,14 @@ static const struct {
 	{ "alarm-share", ALARM_SHARE },
 	{ "alarm-budget", ALARM_BUDGET },
 	{ "alarm-labels", ALARM_LABELS },
+	{ "budget-gaps", BUDGET_GAPS },
+	{ "budget-types", BUDGET_TYPES },
+	{ "budget-first", BUDGET_FIRST },
+	{ "budget-retry", BUDGET_RETRY },
+	{ "budget-end", METER_END },
+	{ "budget-hours", METER_SLOTS },
+	{ "budget-seats", CRP_SLOTS },
+	{ "budget-count-max", CRP_COUNT_MAX },
 };
 
 _Noreturn static void

@@ -152,7 +152,6 @@ struct charge {
 
 struct stream_result {
 	size_t queries, zones, pairs;
-	bool is_charged; /* by a ledger */
 	size_t flagged[RULES]; /* benign: of pairs, or of zones */
 	double mean_threshold; /* of pairs of letters */
 	uint32_t cut[RULES]; /* octets */
@@ -184,11 +183,12 @@ struct core;
 
 struct core *core_new(void);
 void core_free(struct core *);
+/* Begins a new time for the ledgers, with nothing spent. */
+void core_begin(struct core *);
 /* A name of a pair; the number of pairs grows as they come. Bit by bit what
  * the core says. */
 struct core_says {
 	bool rings_refused, rings_listed;
-	bool is_charged; /* the ledger is in this build */
 	bool is_refused;
 	double charged; /* for this name */
 };

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/alarm.h"
+
 /* What a rule makes of the tunnels that are long enough. */
 struct catch
 {
@@ -86,13 +88,6 @@ is_of_zones(int rule)
 	return rule == RULE_ZONE_BYTES_120 || rule == RULE_ZONE_BYTES_600;
 }
 
-/* A rule that this build has. */
-static bool
-is_built(const struct report *r, int rule)
-{
-	return rule != RULE_ALARM_LISTED || r->benign.is_charged;
-}
-
 static double
 share_flagged(const struct stream_result *b, int rule)
 {
@@ -165,10 +160,8 @@ text_streams(const struct report *r)
 	    "queries until", "payload until");
 	printf("%-40s %-13s %-7s %6s %6s %7s %7s\n", "rule", "flagged",
 	    "caught", "median", "worst", "median", "worst");
-	for (rule = 0; rule < RULES; rule++) {
-		if (is_built(r, rule))
-			text_rule(r, rule);
-	}
+	for (rule = 0; rule < RULES; rule++)
+		text_rule(r, rule);
 	printf("cuts of octets, at no more than 0.4 %%: zones %u and %u, "
 	       "pairs %u and %u\n",
 	    r->benign.cut[RULE_ZONE_BYTES_120],
@@ -186,9 +179,10 @@ text_ledger(const struct report *r)
 	size_t n = r->benign.pairs;
 	struct catch c = catch_of(r, RULES);
 
-	printf("\nledger: charged to a benign pair: median %.0f, p90 %.0f, "
-	       "p99 %.0f, most %.0f bits;\nrefused: %zu of %zu pairs\n",
-	    quantile(bits, n, 0.5), quantile(bits, n, 0.9),
+	printf(
+	    "\nledger, %u bits: charged to a benign pair: median %.0f, p90 %.0f, "
+	    "p99 %.0f, most %.0f bits;\nrefused: %zu of %zu pairs\n",
+	    ALARM_BUDGET, quantile(bits, n, 0.5), quantile(bits, n, 0.9),
 	    quantile(bits, n, 0.99), quantile(bits, n, 1),
 	    r->benign.refused_pairs, n);
 	printf("tunnels refused: %zu of %zu, at query %.0f (worst %.0f), "
@@ -204,18 +198,14 @@ text_each(const struct report *r)
 	const struct tunnel_result *t;
 	size_t i;
 
-	printf("\n%-40s %7s  %8s %13s%s\n", "tunnel", "queries", "alarm at",
-	    "payload bits",
-	    r->benign.is_charged ? "  as listed  refused at" : "");
+	printf("\n%-40s %7s %8s %9s %13s %7s %7s\n", "tunnel", "queries",
+	    "refused:", "listed:", "payload bits", "charged", "unpaid");
 	for (i = 0; i < r->tunnels->streams.count; i++) {
 		t = &r->results[i];
-		printf("%-40s %7zu  %8zu %13.0f", t->label, t->queries,
-		    t->first[RULE_ALARM_REFUSED],
-		    t->payload[RULE_ALARM_REFUSED]);
-		if (r->benign.is_charged)
-			printf("  %9zu  %10zu", t->first[RULE_ALARM_LISTED],
-			    t->refused);
-		printf("\n");
+		printf("%-40s %7zu %8zu %9zu %13.0f %7.0f %7zu\n", t->label,
+		    t->queries, t->first[RULE_ALARM_REFUSED],
+		    t->first[RULE_ALARM_LISTED], t->payload[RULE_ALARM_LISTED],
+		    t->alarm_charged, t->refused);
 	}
 }
 
@@ -229,8 +219,7 @@ report_text(const struct report *r, bool each_stream)
 		    r->names->skipped, r->stream->skipped, r->tunnels->skipped);
 	text_names(r);
 	text_streams(r);
-	if (r->benign.is_charged)
-		text_ledger(r);
+	text_ledger(r);
 	if (each_stream)
 		text_each(r);
 }
@@ -275,8 +264,6 @@ json_rules(const struct report *r)
 
 	printf("\"rules\":[");
 	for (rule = 0; rule < RULES; rule++) {
-		if (!is_built(r, rule))
-			continue;
 		c = catch_of(r, rule);
 		printf("%s{\"rule\":\"%s\",\"flagged\":%zu,\"of\":%zu,"
 		       "\"caught\":%zu,\"tunnels\":%zu,",
@@ -362,8 +349,7 @@ report_json(const struct report *r)
 	    r->benign.queries, r->benign.pairs, r->benign.zones, r->rung_zones,
 	    r->test_zones);
 	json_rules(r);
-	if (r->benign.is_charged)
-		json_ledger(r);
+	json_ledger(r);
 	printf(",");
 	json_each(r);
 	printf("}\n");

@@ -326,7 +326,6 @@ streams_benign(const struct sample *sample, const struct pairs *letters,
 	for (i = 0; i < sample->count; i++) {
 		step = run_step(&run, &sample->items[i], sample->items[i].at);
 		ret->queries += !step.is_cached;
-		ret->is_charged |= step.says.is_charged;
 	}
 	ret->pairs = run.pairs.count;
 	ret->zones = run.zones.count;
@@ -386,9 +385,10 @@ new_characters(struct map *labels, const struct item *item)
 	return count;
 }
 
+/* left: the payload before this query, which a refused one does not add to. */
 static void
-note(struct tunnel_result *result, const struct step *step, double payload,
-    double charged)
+note(struct tunnel_result *result, const struct step *step, double left,
+    double payload, double charged)
 {
 	int rule;
 
@@ -402,7 +402,7 @@ note(struct tunnel_result *result, const struct step *step, double payload,
 	}
 	if (step->says.is_refused && result->refused == 0) {
 		result->refused = result->queries;
-		result->payload_refused = payload;
+		result->payload_refused = left;
 	}
 }
 
@@ -410,7 +410,7 @@ static void
 run_tunnel(struct run *run, const struct sample *sample, uint32_t stream,
     struct tunnel_result *result)
 {
-	double at = 0, payload = 0, charged = 0;
+	double at = 0, payload = 0, left = 0, charged = 0;
 	struct map labels = { 0 };
 	const struct item *item;
 	struct step step;
@@ -427,9 +427,10 @@ run_tunnel(struct run *run, const struct sample *sample, uint32_t stream,
 		step = run_step(run, item, at);
 		if (!step.says.is_refused)
 			charged += step.says.charged;
+		left = payload;
 		payload +=
 		    (double)new_characters(&labels, item) * result->codec;
-		note(result, &step, payload, charged);
+		note(result, &step, left, payload, charged);
 	}
 	map_free(&labels);
 }
@@ -448,6 +449,7 @@ streams_tunnels(const struct sample *sample, const struct pairs *letters,
 			.cut = benign->cut,
 			.core = core };
 
+		core_begin(core);
 		memcpy(results[i].label, sample->labels[i], EVAL_LABEL_MAX);
 		run_tunnel(&run, sample, i, &results[i]);
 		run_free(&run);
