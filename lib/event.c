@@ -25,6 +25,8 @@ event_kind_of(enum event_action action)
 	case EVENT_SANDBOX_DETACHED:
 	case EVENT_SANDBOX_QUARANTINED:
 	case EVENT_SANDBOX_RELEASED:
+	case EVENT_SANDBOX_ASSIGNED:
+	case EVENT_RULE_WITHDRAWN:
 	case EVENT_CONFIG_LOADED:
 	case EVENT_CONFIG_REFUSED:
 	case EVENT_STARTED:
@@ -85,6 +87,10 @@ event_action_name(enum event_action action)
 		return "sandbox-quarantined";
 	case EVENT_SANDBOX_RELEASED:
 		return "sandbox-released";
+	case EVENT_SANDBOX_ASSIGNED:
+		return "sandbox-assigned";
+	case EVENT_RULE_WITHDRAWN:
+		return "rule-withdrawn";
 	case EVENT_PINS_LOST:
 		return "pins-lost";
 	case EVENT_PINS_RESTORED:
@@ -303,6 +309,8 @@ event_severity(const struct event *e)
 	case EVENT_FLOW_ENDED:
 	case EVENT_SANDBOX_ATTACHED:
 	case EVENT_SANDBOX_DETACHED:
+	case EVENT_SANDBOX_ASSIGNED:
+	case EVENT_RULE_WITHDRAWN:
 	case EVENT_CONFIG_LOADED:
 	case EVENT_STARTED:
 	case EVENT_STOPPED:

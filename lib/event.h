@@ -40,6 +40,8 @@ enum event_action {
 	EVENT_SANDBOX_DETACHED,
 	EVENT_SANDBOX_QUARANTINED,
 	EVENT_SANDBOX_RELEASED,
+	EVENT_SANDBOX_ASSIGNED,
+	EVENT_RULE_WITHDRAWN,
 	EVENT_PINS_LOST,
 	EVENT_PINS_RESTORED,
 	EVENT_CONFIG_LOADED,
@@ -91,7 +93,8 @@ struct event {
 	uint8_t rcode; /* what the client got */
 	uint32_t ttl_s; /* what the client was told */
 	bool cached; /* answered without asking upstream */
-	uint8_t addr_count; /* what the client got, or what was protected */
+	uint8_t addr_count; /* what the client got, or what was protected;
+			       of a sandbox that comes or goes: its sources */
 	struct addr addrs[ANSWER_ADDRS_MAX];
 	bool has_end; /* a chain's end that is not the name */
 	struct dname end;
@@ -109,6 +112,8 @@ struct event {
 	uint64_t count; /* of packets, elements or repeats */
 	bool has_cause; /* sandbox-quarantined: by an alert, else by hand */
 	enum event_action cause;
+	bool has_user; /* who wanted it is known */
+	uint32_t user; /* the caller's user id */
 	char text[EVENT_TEXT_MAX]; /* one more sentence, from our own code */
 };
 

@@ -247,6 +247,8 @@ classification_of(enum event_action action)
 		return (struct classification){ "configuration", "deletion" };
 	case EVENT_SANDBOX_QUARANTINED:
 	case EVENT_SANDBOX_RELEASED:
+	case EVENT_SANDBOX_ASSIGNED:
+	case EVENT_RULE_WITHDRAWN:
 	case EVENT_PINS_LOST:
 	case EVENT_PINS_RESTORED:
 	case EVENT_CONFIG_LOADED:
@@ -442,10 +444,19 @@ put_response_code(struct printer *p, uint8_t rcode)
 	}
 }
 
-static void
-put_resolved(struct printer *p, const struct event *e)
+/* A sandbox that comes, goes or changes: its addresses are its own. */
+static bool
+is_of_roster(const struct event *e)
 {
-	open_with(p, "resolved_ip", '[');
+	return e->action == EVENT_SANDBOX_ATTACHED ||
+	    e->action == EVENT_SANDBOX_DETACHED ||
+	    e->action == EVENT_SANDBOX_ASSIGNED;
+}
+
+static void
+put_addrs(struct printer *p, const char *key, const struct event *e)
+{
+	open_with(p, key, '[');
 	for (size_t i = 0; i < e->addr_count && i < ANSWER_ADDRS_MAX; i++) {
 		separate(p);
 		put_addr_value(p, &e->addrs[i]);
@@ -458,7 +469,7 @@ put_dns(struct printer *p, const struct event *e)
 {
 	bool has_code = is_question_event(e) && e->denial != DENIAL_DROP;
 
-	if (!prints(p, RANK_CORE) ||
+	if (!prints(p, RANK_CORE) || is_of_roster(e) ||
 	    !(e->has_question || has_code || e->addr_count > 0))
 		return;
 	open_with(p, "dns", '{');
@@ -467,7 +478,7 @@ put_dns(struct printer *p, const struct event *e)
 	if (has_code)
 		put_response_code(p, e->rcode);
 	if (prints(p, RANK_DETAIL) && e->addr_count > 0)
-		put_resolved(p, e);
+		put_addrs(p, "resolved_ip", e);
 	close_with(p, '}');
 }
 
@@ -622,6 +633,8 @@ put_namewall(struct printer *p, const struct event *e,
 		put_reason(p, e);
 		if (e->action == EVENT_FLOW_ENDED)
 			put_names(p, e);
+		if (is_of_roster(e))
+			put_addrs(p, "sources", e);
 		if (context->counts != NULL)
 			put_counts(p, e, context->counts);
 	}
@@ -648,6 +661,20 @@ put_message(struct printer *p, const struct event *e)
 	json_put_string(&p->c, e->text, len);
 }
 
+/* Who at this host wanted it. */
+static void
+put_user(struct printer *p, const struct event *e)
+{
+	if (!e->has_user || !prints(p, RANK_DETAIL))
+		return;
+	open_with(p, "user", '{');
+	put_key(p, "id");
+	cursor_put_u8(&p->c, '"');
+	cursor_put_decimal(&p->c, e->user);
+	cursor_put_u8(&p->c, '"');
+	close_with(p, '}');
+}
+
 static void
 put_line(struct printer *p, const struct event *e,
     const struct event_context *context)
@@ -656,6 +683,7 @@ put_line(struct printer *p, const struct event *e,
 	put_timestamp(p, context->wall_ms);
 	put_message(p, e);
 	put_event_object(p, e, context);
+	put_user(p, e);
 	put_ends(p, e);
 	put_dns(p, e);
 	put_rule(p, e);

@@ -91,6 +91,8 @@ make_key(uint8_t key[KEY_SIZE], const struct fold *f, const struct event *e)
 	case EVENT_SANDBOX_DETACHED:
 	case EVENT_SANDBOX_QUARANTINED:
 	case EVENT_SANDBOX_RELEASED:
+	case EVENT_SANDBOX_ASSIGNED:
+	case EVENT_RULE_WITHDRAWN:
 	case EVENT_PINS_LOST:
 	case EVENT_PINS_RESTORED:
 	case EVENT_CONFIG_LOADED:

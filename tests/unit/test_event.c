@@ -23,6 +23,8 @@ START_TEST(actions_have_names_and_kinds)
 		{ EVENT_SANDBOX_DETACHED, "sandbox-detached", "event" },
 		{ EVENT_SANDBOX_QUARANTINED, "sandbox-quarantined", "event" },
 		{ EVENT_SANDBOX_RELEASED, "sandbox-released", "event" },
+		{ EVENT_SANDBOX_ASSIGNED, "sandbox-assigned", "event" },
+		{ EVENT_RULE_WITHDRAWN, "rule-withdrawn", "event" },
 		{ EVENT_PINS_LOST, "pins-lost", "alert" },
 		{ EVENT_PINS_RESTORED, "pins-restored", "alert" },
 		{ EVENT_CONFIG_LOADED, "config-loaded", "event" },

@@ -249,7 +249,8 @@ make_others(struct event *ret)
 		EVENT_SANDBOX_DETACHED, EVENT_CONFIG_LOADED,
 		EVENT_CONFIG_REFUSED, EVENT_STARTED, EVENT_STOPPED,
 		EVENT_SANDBOX_QUARANTINED, EVENT_SANDBOX_QUARANTINED,
-		EVENT_SANDBOX_RELEASED };
+		EVENT_SANDBOX_RELEASED, EVENT_SANDBOX_ASSIGNED,
+		EVENT_RULE_WITHDRAWN };
 
 	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
 		ret[i] = (struct event){ .action = actions[i] };
@@ -258,6 +259,15 @@ make_others(struct event *ret)
 	ret[6].has_cause = true;
 	ret[6].cause = EVENT_TUNNEL_SUSPECTED;
 	ret[6].sandbox = ret[7].sandbox = ret[8].sandbox = 1;
+	ret[0].sandbox = 1;
+	ret[0].has_user = true;
+	ret[0].user = 1000;
+	ret[0].addr_count = 2;
+	ret[0].addrs[0] = addr_of("192.0.2.2");
+	ret[0].addrs[1] = addr_of("2001:db8::2");
+	ret[10].has_rule = true;
+	ret[10].rule_kind = RULE_CHILD;
+	ret[10].rule_name = name_of("pages.example.net");
 	return ARRAY_LEN(actions);
 }
 
