@@ -38,9 +38,9 @@ enum event_action {
 	EVENT_FLOW_ENDED,
 	EVENT_SANDBOX_ATTACHED,
 	EVENT_SANDBOX_DETACHED,
+	EVENT_SANDBOX_ASSIGNED,
 	EVENT_SANDBOX_QUARANTINED,
 	EVENT_SANDBOX_RELEASED,
-	EVENT_SANDBOX_ASSIGNED,
 	EVENT_RULE_WITHDRAWN,
 	EVENT_PINS_LOST,
 	EVENT_PINS_RESTORED,
@@ -93,8 +93,7 @@ struct event {
 	uint8_t rcode; /* what the client got */
 	uint32_t ttl_s; /* what the client was told */
 	bool cached; /* answered without asking upstream */
-	uint8_t addr_count; /* what the client got, or what was protected;
-			       of a sandbox that comes or goes: its sources */
+	uint8_t addr_count; /* what the client got, or what was protected */
 	struct addr addrs[ANSWER_ADDRS_MAX];
 	bool has_end; /* a chain's end that is not the name */
 	struct dname end;
@@ -141,6 +140,9 @@ struct event_context {
 	const struct event_label *labels;
 	size_t label_count;
 	const struct event_counts *counts; /* of a heartbeat */
+	const struct addr *sources; /* of a sandbox that comes or goes */
+	size_t source_count;
+	const char *user; /* the caller's id, a number */
 };
 
 enum event_kind event_kind_of(enum event_action);

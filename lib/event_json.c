@@ -444,22 +444,14 @@ put_response_code(struct printer *p, uint8_t rcode)
 	}
 }
 
-/* A sandbox that comes, goes or changes: its addresses are its own. */
-static bool
-is_of_roster(const struct event *e)
-{
-	return e->action == EVENT_SANDBOX_ATTACHED ||
-	    e->action == EVENT_SANDBOX_DETACHED ||
-	    e->action == EVENT_SANDBOX_ASSIGNED;
-}
-
 static void
-put_addrs(struct printer *p, const char *key, const struct event *e)
+put_addrs(struct printer *p, const char *key, const struct addr *addrs,
+    size_t count)
 {
 	open_with(p, key, '[');
-	for (size_t i = 0; i < e->addr_count && i < ANSWER_ADDRS_MAX; i++) {
+	for (size_t i = 0; i < count && i < ANSWER_ADDRS_MAX; i++) {
 		separate(p);
-		put_addr_value(p, &e->addrs[i]);
+		put_addr_value(p, &addrs[i]);
 	}
 	close_with(p, ']');
 }
@@ -469,7 +461,7 @@ put_dns(struct printer *p, const struct event *e)
 {
 	bool has_code = is_question_event(e) && e->denial != DENIAL_DROP;
 
-	if (!prints(p, RANK_CORE) || is_of_roster(e) ||
+	if (!prints(p, RANK_CORE) ||
 	    !(e->has_question || has_code || e->addr_count > 0))
 		return;
 	open_with(p, "dns", '{');
@@ -478,7 +470,7 @@ put_dns(struct printer *p, const struct event *e)
 	if (has_code)
 		put_response_code(p, e->rcode);
 	if (prints(p, RANK_DETAIL) && e->addr_count > 0)
-		put_addrs(p, "resolved_ip", e);
+		put_addrs(p, "resolved_ip", e->addrs, e->addr_count);
 	close_with(p, '}');
 }
 
@@ -633,8 +625,9 @@ put_namewall(struct printer *p, const struct event *e,
 		put_reason(p, e);
 		if (e->action == EVENT_FLOW_ENDED)
 			put_names(p, e);
-		if (is_of_roster(e))
-			put_addrs(p, "sources", e);
+		if (context->source_count > 0)
+			put_addrs(p, "sources", context->sources,
+			    context->source_count);
 		if (context->counts != NULL)
 			put_counts(p, e, context->counts);
 	}
@@ -661,20 +654,6 @@ put_message(struct printer *p, const struct event *e)
 	json_put_string(&p->c, e->text, len);
 }
 
-/* Who at this host wanted it. */
-static void
-put_user(struct printer *p, const struct event *e)
-{
-	if (!e->has_user || !prints(p, RANK_DETAIL))
-		return;
-	open_with(p, "user", '{');
-	put_key(p, "id");
-	cursor_put_u8(&p->c, '"');
-	cursor_put_decimal(&p->c, e->user);
-	cursor_put_u8(&p->c, '"');
-	close_with(p, '}');
-}
-
 static void
 put_line(struct printer *p, const struct event *e,
     const struct event_context *context)
@@ -683,7 +662,11 @@ put_line(struct printer *p, const struct event *e,
 	put_timestamp(p, context->wall_ms);
 	put_message(p, e);
 	put_event_object(p, e, context);
-	put_user(p, e);
+	if (context->user != NULL && prints(p, RANK_DETAIL)) {
+		open_with(p, "user", '{');
+		put_text(p, "id", context->user);
+		close_with(p, '}');
+	}
 	put_ends(p, e);
 	put_dns(p, e);
 	put_rule(p, e);

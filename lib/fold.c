@@ -149,24 +149,47 @@ fold_put(struct fold *f, const struct event *e, uint64_t now_ms)
 	return false;
 }
 
+/* True: it had repeats. */
+static bool
+close_window(struct fold *f, uint32_t slot, struct event *ret)
+{
+	struct fold_window *window = &f->windows[slot];
+
+	REQUIRE(f->shares[window->last.sandbox] > 0);
+	f->shares[window->last.sandbox]--;
+	table_drop(&f->keys, slot);
+	if (window->repeats == 0)
+		return false;
+	*ret = window->last;
+	ret->count = window->repeats;
+	return true;
+}
+
+bool
+fold_part(struct fold *f, uint32_t sandbox, struct event *ret)
+{
+	uint32_t slot = table_oldest(&f->keys), next;
+
+	while (slot != TABLE_NONE && f->shares[sandbox] > 0) {
+		next = table_next(&f->keys, slot);
+		if (f->windows[slot].last.sandbox == sandbox &&
+		    close_window(f, slot, ret))
+			return true;
+		slot = next;
+	}
+	return false;
+}
+
 bool
 fold_pop(struct fold *f, uint64_t now_ms, struct event *ret)
 {
 	uint32_t slot;
 
 	while ((slot = table_oldest(&f->keys)) != TABLE_NONE) {
-		struct fold_window *window = &f->windows[slot];
-
-		if (window->until_ms > now_ms)
+		if (f->windows[slot].until_ms > now_ms)
 			return false;
-		REQUIRE(f->shares[window->last.sandbox] > 0);
-		f->shares[window->last.sandbox]--;
-		table_drop(&f->keys, slot);
-		if (window->repeats == 0)
-			continue;
-		*ret = window->last;
-		ret->count = window->repeats;
-		return true;
+		if (close_window(f, slot, ret))
+			return true;
 	}
 	return false;
 }

@@ -51,6 +51,9 @@ bool fold_put(struct fold *, const struct event *, uint64_t now_ms);
 /* The line of the next window that is over and had repeats, its count set;
  * false when there is none. DEADLINE_NEVER as the time ends all windows. */
 bool fold_pop(struct fold *, uint64_t now_ms, struct event *ret);
+/* Ends the next window of a sandbox before its time; the line of one that had
+ * repeats. False when none is left. */
+bool fold_part(struct fold *, uint32_t sandbox, struct event *ret);
 /* When fold_pop() is wanted; DEADLINE_NEVER when never. */
 uint64_t fold_deadline(const struct fold *);
 

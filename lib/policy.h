@@ -169,6 +169,9 @@ void policy_assign(struct policy *, uint32_t sandbox, uint32_t profile);
  * POLICY_FULL. */
 enum policy_error policy_withdraw(struct policy *,
     const struct policy_withdrawal *);
+/* Gives back what was withdrawn from a sandbox of this name alone. True: there
+ * was something. */
+bool policy_give_back(struct policy *, const char *sandbox);
 /* Whether some allowing rule that this sandbox has (0: that any policy has)
  * is of this kind and name. */
 bool policy_has_rule(const struct policy *, uint32_t sandbox, enum rule_kind,

@@ -92,6 +92,23 @@ policy_withdraw(struct policy *policy, const struct policy_withdrawal *wanted)
 	return POLICY_OK;
 }
 
+bool
+policy_give_back(struct policy *policy, const char *sandbox)
+{
+	uint32_t i, kept = 0, before = policy->withdrawn_count;
+
+	REQUIRE(sandbox[0] != '\0');
+	for (i = 0; i < before; i++) {
+		if (policy_text_equal(policy->withdrawn[i].sandbox, sandbox))
+			continue;
+		if (kept != i)
+			policy->withdrawn[kept] = policy->withdrawn[i];
+		kept++;
+	}
+	policy->withdrawn_count = kept;
+	return kept != before;
+}
+
 static bool
 has_profile(const struct policy *policy, uint32_t number, uint32_t profile)
 {

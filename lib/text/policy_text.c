@@ -130,11 +130,15 @@ at_least_one(size_t count)
 static struct policy_limits
 limits_of(const struct builder *b)
 {
+	const struct edge_config *edge = b->input.edge;
+	/* Whoever is attached at run time has a place too. */
+	uint32_t numbers =
+	    edge->numbers_max != 0 ? edge->numbers_max : edge_numbers_max(edge);
 	struct policy_limits limits = {
 		.rules_max = at_least_one(b->set.rule_count),
 		.terms_max = at_least_one(b->set.term_count),
 		.profiles_max = at_least_one(b->set.profile_count),
-		.sandboxes_max = at_least_one(b->input.edge->sandbox_count),
+		.sandboxes_max = numbers,
 		.files_max = at_least_one(b->set.file_count),
 		.suffixes_max = at_least_one(b->suffixes.count),
 		.name_octets_max = 1,

@@ -324,8 +324,8 @@ value_text(const char *file, const struct yaml_node *node, char *buf,
 	return 0;
 }
 
-static bool
-is_word(const char *text)
+bool
+text_is_word(const char *text)
 {
 	return strspn(text,
 		   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -341,7 +341,7 @@ value_word(const char *file, const struct yaml_node *node, char *buf,
 
 	if (r < 0)
 		return r;
-	if (!is_word(node->text))
+	if (!text_is_word(node->text))
 		return text_error_at(ret_error, file, node,
 		    "\"%s\" is not a word of letters, digits, \".\", \"-\" "
 		    "and \"_\" that begins with a letter, a digit or \"_\"",

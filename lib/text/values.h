@@ -30,6 +30,8 @@ bool text_octets(const char *text, uint64_t *ret); /* 1KiB 50MiB */
  * milliseconds since 1970. */
 bool text_date(const char *text, uint64_t *ret_ms);
 bool text_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
+/* Letters, digits, ".", "-" and "_", not "." or "-" first: a sandbox's name. */
+bool text_is_word(const char *text);
 /* ADDRESS or ADDRESS@PORT; port is what an address alone gets. */
 bool text_endpoint(const char *text, uint16_t port, struct endpoint *ret);
 

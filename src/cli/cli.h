@@ -60,7 +60,10 @@ size_t put_safe(FILE *, const char *text);
 void put_column(FILE *, const char *text, size_t width);
 void put_json(FILE *, const char *text);
 
+int cmd_assign(const struct cli *, struct args *);
+int cmd_attach(const struct cli *, struct args *);
 int cmd_check(const struct cli *, struct args *);
+int cmd_detach(const struct cli *, struct args *);
 int cmd_events(const struct cli *, struct args *);
 int cmd_explain(const struct cli *, struct args *);
 int cmd_init(const struct cli *, struct args *);
@@ -68,6 +71,7 @@ int cmd_pins(const struct cli *, struct args *);
 int cmd_quarantine(const struct cli *, struct args *);
 int cmd_release(const struct cli *, struct args *);
 int cmd_reload(const struct cli *, struct args *);
+int cmd_revoke(const struct cli *, struct args *);
 int cmd_ruleset(const struct cli *, struct args *);
 int cmd_selftest(const struct cli *, struct args *);
 int cmd_status(const struct cli *, struct args *);

@@ -129,6 +129,8 @@ status_of(const char *code)
 		{ "usage", CLI_USAGE },
 		{ "unknown-command", CLI_USAGE },
 		{ "unknown-sandbox", CLI_USAGE },
+		{ "unknown-policy", CLI_USAGE },
+		{ "unknown-rule", CLI_USAGE },
 		{ "bad-name", CLI_USAGE },
 		{ "bad-type", CLI_USAGE },
 	};

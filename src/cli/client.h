@@ -12,7 +12,7 @@
 #include "src/cli/cli.h"
 #include "src/cli/json.h"
 
-#define CLIENT_WORDS_MAX 8
+#define CLIENT_WORDS_MAX 32 /* with the NULL */
 
 struct client {
 	const struct cli *cli;

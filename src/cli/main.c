@@ -32,6 +32,15 @@ static const struct command commands[] = {
 	{ "events", cmd_events,
 	    "events [-f] [--sandbox S] [--denied] [--alerts]",
 	    "what was asked and decided" },
+	{ "attach", cmd_attach,
+	    "attach NAME --policy P --source A... [--interface I]",
+	    "let a sandbox come while the daemon runs" },
+	{ "detach", cmd_detach, "detach NAME",
+	    "and go: what it had open is cut" },
+	{ "assign", cmd_assign, "assign NAME --policy P",
+	    "give an attached sandbox another policy" },
+	{ "revoke", cmd_revoke, "revoke RULE [--sandbox S]",
+	    "withdraw a rule until the next reload, and cut" },
 	{ "reload", cmd_reload, "reload",
 	    "have the configuration read anew; waits for the result" },
 	{ "quarantine", cmd_quarantine, "quarantine SANDBOX",
@@ -45,9 +54,8 @@ static const struct command commands[] = {
 };
 
 /* Words of the contract that have no code yet. */
-static const char *const later[] = { "assign", "attach", "budget", "detach",
-	"doctor", "import", "learn", "lists", "report", "revoke", "run",
-	"top" };
+static const char *const later[] = { "budget", "doctor", "import", "learn",
+	"lists", "report", "run", "top" };
 
 _Noreturn void
 require_failed(const char *condition, const char *file, int line)

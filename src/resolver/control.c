@@ -96,7 +96,7 @@ be_patient(struct control_conn *conn)
 /* Whether the kernel knows who connected as one of those that may change
  * things. The file's mode says the same, but a file can be given away. */
 static bool
-has_right(const struct control *c, int fd)
+has_right(const struct control *c, int fd, uint32_t *ret_user)
 {
 	gid_t groups[GROUPS_MAX];
 	socklen_t len = sizeof(groups);
@@ -105,6 +105,7 @@ has_right(const struct control *c, int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_len) != 0)
 		return false;
+	*ret_user = who.uid;
 	if (who.uid == 0)
 		return true;
 	if (!c->change_group)
@@ -124,8 +125,9 @@ add_conn(struct control_door *door, int fd)
 {
 	struct control *c = door->control;
 	struct control_conn *conn = NULL;
+	uint32_t user = 0;
 
-	if (door->changes && !has_right(c, fd)) {
+	if (door->changes && !has_right(c, fd, &user)) {
 		(void)close(fd);
 		return;
 	}
@@ -140,6 +142,7 @@ add_conn(struct control_door *door, int fd)
 	conn->control = c;
 	conn->fd = fd;
 	conn->may_change = door->changes;
+	conn->user = user;
 	conn->serial = ++c->serial;
 	conn->poll.data = conn;
 	conn->next = c->conns;
@@ -308,7 +311,7 @@ waits(const struct control_conn *conn)
 {
 	return conn->started &&
 	    (conn->verb == CONTROL_RELOAD || conn->verb == CONTROL_QUARANTINE ||
-		conn->verb == CONTROL_RELEASE);
+		conn->verb == CONTROL_RELEASE || control_changes(conn->verb));
 }
 
 /* False: nobody is there any more, or what comes is no command. */
@@ -435,6 +438,20 @@ control_reloaded(struct control *c)
 void
 control_ordered(struct control *c)
 {
+	serve_waiting(c);
+}
+
+void
+control_answered(struct control *c, uint64_t serial, int status)
+{
+	for (struct control_conn *conn = c->conns; conn != NULL;
+	     conn = conn->next) {
+		if (serial == 0 || conn->serial != serial ||
+		    !control_changes(conn->verb))
+			continue;
+		conn->change.answered = true;
+		conn->change.status = status;
+	}
 	serve_waiting(c);
 }
 

@@ -20,6 +20,8 @@
 
 #include "lib/command.h"
 #include "lib/dname.h"
+#include "lib/policy.h"
+#include "lib/text/edge_attach.h"
 
 #define CONTROL_PROTOCOL    1
 #define CONTROL_CONNS_MAX   32
@@ -38,7 +40,20 @@ enum control_verb {
 	CONTROL_EVENTS,
 	CONTROL_RELOAD,
 	CONTROL_QUARANTINE,
-	CONTROL_RELEASE
+	CONTROL_RELEASE,
+	CONTROL_ATTACH,
+	CONTROL_DETACH,
+	CONTROL_ASSIGN,
+	CONTROL_REVOKE
+};
+
+/* What ATTACH and its like are about, and how far they are. */
+struct control_change {
+	struct edge_attach attach;
+	char policy[EDGE_NAME_MAX]; /* "": not given */
+	struct policy_withdrawal rule;
+	bool begun, answered, same;
+	int status; /* answered: by the parent, 0 or a negative errno */
 };
 
 struct control_conn {
@@ -48,6 +63,7 @@ struct control_conn {
 	int fd;
 	bool closing;
 	bool may_change; /* came by the control socket, and has the right */
+	uint32_t user; /* then also: whose process it is */
 	bool started; /* the command is read */
 	bool ended; /* the last line is in `out` */
 	bool unserved; /* there is more that he could take */
@@ -65,6 +81,7 @@ struct control_conn {
 	uint64_t serial; /* RELOAD: tells connections apart */
 	uint64_t reload; /* the number of the one that is waited for, 0: not
 			    known yet */
+	struct control_change change;
 	struct dname name; /* EXPLAIN */
 	uint16_t type;
 	size_t in_len, out_at, out_len;
@@ -104,6 +121,9 @@ void control_reload_begins(struct control *, uint64_t serial);
 void control_reloaded(struct control *);
 /* The parent has answered an order: serves those that waited for it. */
 void control_ordered(struct control *);
+/* What a connection wanted changed is done, or was refused: serves it, and
+ * those that waited for their turn. */
+void control_answered(struct control *, uint64_t serial, int status);
 /* Serves those that follow events. */
 void control_follow(struct control *);
 uint64_t control_deadline(const struct control *);
@@ -121,8 +141,17 @@ enum control_more {
 };
 enum control_more control_next(struct control_conn *, char *buf, size_t size,
     size_t *ret_len);
+/* Whether a command that changes something may do so here and now; else it has
+ * failed. */
+bool control_may_change(struct control_conn *);
 void control_fail(struct control_conn *, const char *code, const char *format,
     ...) __attribute__((format(printf, 3, 4)));
+
+/* Of control_change.c: reads the words behind ATTACH and its like. */
+bool control_changes(enum control_verb);
+void control_change_begin(struct control_conn *);
+enum control_more control_change_next(struct control_conn *, char *buf,
+    size_t size, size_t *ret_len);
 
 /* Of control_explain.c. */
 enum control_more control_explain_next(struct control_conn *, char *buf,

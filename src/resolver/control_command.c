@@ -109,14 +109,21 @@ verb_of(const char *word)
 		return CONTROL_QUARANTINE;
 	if (strcmp(word, "release") == 0)
 		return CONTROL_RELEASE;
+	if (strcmp(word, "attach") == 0)
+		return CONTROL_ATTACH;
+	if (strcmp(word, "detach") == 0)
+		return CONTROL_DETACH;
+	if (strcmp(word, "assign") == 0)
+		return CONTROL_ASSIGN;
+	if (strcmp(word, "revoke") == 0)
+		return CONTROL_REVOKE;
 	return CONTROL_NOTHING;
 }
 
 static void
 refuse(struct control_conn *conn, const char *word)
 {
-	static const char *const later[] = { "attach", "detach", "assign",
-		"budget", "revoke" };
+	static const char *const later[] = { "budget" };
 
 	for (size_t i = 0; i < ARRAY_LEN(later); i++) {
 		if (strcmp(word, later[i]) == 0) {
@@ -127,13 +134,13 @@ refuse(struct control_conn *conn, const char *word)
 	}
 	control_fail(conn, "unknown-command",
 	    "no command \"%s\": status, pins, explain, events, reload, "
-	    "quarantine, release",
+	    "attach, detach, assign, revoke, quarantine, release",
 	    word);
 }
 
 /* Whether a command that changes something may do so here and now. */
-static bool
-may_change(struct control_conn *conn)
+bool
+control_may_change(struct control_conn *conn)
 {
 	struct daemon *d = conn->control->daemon;
 
@@ -156,10 +163,12 @@ begin_quarantine(struct control_conn *conn)
 	struct daemon *d = conn->control->daemon;
 
 	d->bindings[conn->sandbox].order_status = 0;
-	if (conn->verb == CONTROL_QUARANTINE)
+	if (conn->verb == CONTROL_QUARANTINE) {
 		engine_quarantine(&d->engine, conn->sandbox, false, d->now_ms);
-	else
+	} else {
+		withdrawn_release(d, conn->sandbox);
 		engine_release(&d->engine, conn->sandbox, d->now_ms);
+	}
 	daemon_pump(d);
 }
 
@@ -168,7 +177,7 @@ begin_change(struct control_conn *conn)
 {
 	bool about_sandbox = conn->verb != CONTROL_RELOAD;
 
-	if (!may_change(conn))
+	if (!control_may_change(conn))
 		return;
 	if (about_sandbox && conn->sandbox == 0)
 		control_fail(conn, "usage", "%s SANDBOX",
@@ -191,6 +200,10 @@ control_begin(struct control_conn *conn)
 	conn->hint = RECENT_NONE;
 	if (conn->verb == CONTROL_NOTHING) {
 		refuse(conn, command->words[0]);
+		return;
+	}
+	if (control_changes(conn->verb)) {
+		control_change_begin(conn);
 		return;
 	}
 	for (uint8_t i = 1; i < command->word_count; i++) {
@@ -368,6 +381,9 @@ put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 		line_text(j, NULL, text);
 	}
 	line_array_end(j);
+	line_bool(j, "attached",
+	    number <= edge->sandbox_count &&
+		edge->sandboxes[number - 1].attached);
 	line_bool(j, "wants_interface",
 	    number <= edge->sandbox_count &&
 		edge->sandboxes[number - 1].interface[0] != '\0');
@@ -490,7 +506,8 @@ next_pin(struct control_conn *conn, struct line *j)
 static bool
 is_wanted(const struct control_conn *conn, const struct recent_tag *tag)
 {
-	if (conn->sandbox != 0 && tag->sandbox != conn->sandbox)
+	if (conn->sandbox != 0 &&
+	    (tag->sandbox != conn->sandbox || tag->parted))
 		return false;
 	if (conn->only_denied || conn->only_alerts)
 		return (conn->only_denied && tag->denied) ||
@@ -597,6 +614,11 @@ control_next(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
 	case CONTROL_RELEASE:
 		more = next_quarantine(conn, &j);
 		break;
+	case CONTROL_ATTACH:
+	case CONTROL_DETACH:
+	case CONTROL_ASSIGN:
+	case CONTROL_REVOKE:
+		return control_change_next(conn, buf, size, ret_len);
 	}
 	if (more == CONTROL_LINE)
 		*ret_len = line_finish(&j);

@@ -269,6 +269,8 @@ daemon_welcome(struct daemon *d, int status, uint64_t sandboxes)
 		stop(d, 1);
 		return;
 	}
+	withdrawn_recall(d);
+	guests_recall(d);
 	while (state_next(&d->state, &index, d->engine.policy, &d->record)) {
 		struct pin_record record = d->record;
 
@@ -313,6 +315,8 @@ daemon_settled(struct daemon *d, int status, uint64_t abilities)
 	if (r != 0)
 		log_error("state", "the pins of this run are not kept: %s",
 		    strerror(-r));
+	guests_settle(d);
+	withdrawn_settle(&d->withdrawn);
 	d->settled_ms = d->now_ms;
 	d->abilities = abilities;
 	heart_start(&d->heart, d->now_ms);

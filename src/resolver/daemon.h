@@ -22,6 +22,7 @@
 #include "lib/text/policy_text.h"
 #include "src/resolver/control.h"
 #include "src/resolver/flowlog.h"
+#include "src/resolver/guests.h"
 #include "src/resolver/heart.h"
 #include "src/resolver/helper_client.h"
 #include "src/resolver/listen_tcp.h"
@@ -34,6 +35,7 @@
 #include "src/resolver/sink.h"
 #include "src/resolver/state.h"
 #include "src/resolver/upstream.h"
+#include "src/resolver/withdrawn.h"
 
 /* What the parent passed on. */
 struct daemon_fds {
@@ -88,6 +90,8 @@ struct daemon {
 	struct recent recent;
 	struct state state;
 	struct quarantines quarantines;
+	struct guests guests;
+	struct withdrawn withdrawn;
 	struct own_addrs own;
 	struct binding *bindings; /* by sandbox */
 	uint32_t sandbox_count; /* the highest number; some may be nobody's */
@@ -183,6 +187,8 @@ void daemon_beat(struct daemon *);
 void daemon_beat_anew(struct daemon *, uint32_t sandbox);
 /* Tells the repeats of windows that are over; DEADLINE_NEVER: of all. */
 void daemon_unfold(struct daemon *, uint64_t now_ms);
+/* Those of a sandbox that goes. */
+void daemon_unfold_of(struct daemon *, uint32_t sandbox);
 /* Lines that some sink did not take, so far. */
 uint64_t daemon_dropped(const struct daemon *);
 /* Says in the log what sinks have lost, once in a while. */

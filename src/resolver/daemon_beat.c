@@ -50,6 +50,13 @@ daemon_unfold(struct daemon *d, uint64_t now_ms)
 		daemon_tell(d, &d->folded, NULL);
 }
 
+void
+daemon_unfold_of(struct daemon *d, uint32_t sandbox)
+{
+	while (fold_part(&d->fold, sandbox, &d->folded))
+		daemon_tell(d, &d->folded, NULL);
+}
+
 uint64_t
 daemon_beat_deadline(const struct daemon *d)
 {

@@ -16,6 +16,7 @@
 #include "src/resolver/log.h"
 
 #define DROPS_EVERY_MS 60000
+#define USER_TEXT_MAX  16
 
 static uint64_t
 wall_ms(void)
@@ -60,6 +61,7 @@ set_names(struct daemon *d, const struct event *event,
     struct event_context *context, char *interface)
 {
 	const struct policy *policy = d->engine.policy;
+	const struct edge_config *edge = d->config->edge;
 	const struct policy_sandbox *sandbox =
 	    policy_sandbox(policy, event->sandbox);
 
@@ -71,8 +73,39 @@ set_names(struct daemon *d, const struct event *event,
 			context->interface =
 			    d->bindings[event->sandbox].interface;
 	}
+	/* One that has left the policy and is still told of. */
+	if (sandbox == NULL && event->sandbox > 0 &&
+	    event->sandbox <= edge->sandbox_count &&
+	    edge_sandbox_exists(&edge->sandboxes[event->sandbox - 1])) {
+		context->sandbox = edge->sandboxes[event->sandbox - 1].name;
+		context->policy =
+		    edge->policies[edge->sandboxes[event->sandbox - 1].policy]
+			.name;
+	}
 	if (event->ifindex != 0 && context->interface == NULL)
 		context->interface = if_indextoname(event->ifindex, interface);
+}
+
+/* Of a sandbox that comes, goes or changes: what it was. */
+static void
+set_origin(struct daemon *d, const struct event *event,
+    struct event_context *context, char user[USER_TEXT_MAX])
+{
+	const struct edge_config *edge = d->config->edge;
+
+	if (event->has_user) {
+		(void)snprintf(user, USER_TEXT_MAX, "%" PRIu32, event->user);
+		context->user = user;
+	}
+	if (event->action != EVENT_SANDBOX_ATTACHED &&
+	    event->action != EVENT_SANDBOX_DETACHED &&
+	    event->action != EVENT_SANDBOX_ASSIGNED)
+		return;
+	if (event->sandbox == 0 || event->sandbox > edge->sandbox_count)
+		return;
+	context->sources = edge->sandboxes[event->sandbox - 1].sources;
+	context->source_count =
+	    edge->sandboxes[event->sandbox - 1].source_count;
 }
 
 uint64_t
@@ -108,12 +141,13 @@ daemon_tell(struct daemon *d, const struct event *event,
 		.model = model_hash(),
 		.version = PACKAGE_VERSION,
 		.counts = counts };
-	char interface[IF_NAMESIZE];
+	char interface[IF_NAMESIZE], user[USER_TEXT_MAX];
 	uint64_t dropped;
 	size_t len;
 
 	set_names(d, event, &context, interface);
 	set_labels(d, event->sandbox, &context);
+	set_origin(d, event, &context, user);
 	len = event_print_json(d->event_line, sinks_line_max(&d->sinks), event,
 	    &context);
 	if (len == 0)

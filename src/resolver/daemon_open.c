@@ -146,6 +146,10 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 	if (r == 0)
 		r = quarantines_open(&d->quarantines, fds->state);
 	if (r == 0)
+		r = guests_open(&d->guests, d, fds->state);
+	if (r == 0)
+		r = withdrawn_open(&d->withdrawn, fds->state, d->boot_id);
+	if (r == 0)
 		r = own_addrs_open(&d->own, &d->loop,
 		    &d->config->policy->protected_ranges);
 	if (r == 0)
@@ -155,7 +159,8 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 		    settings->limits.lookups * 2 + 64);
 	if (r == 0)
 		r = helper_open(&d->helper, d, fds->helper,
-		    settings->limits.pins + 4096);
+		    settings->limits.pins + 4096 +
+			d->guests.count * (EDGE_SOURCES_MAX + 1));
 	if (r == 0)
 		r = control_open(&d->control, d, fds->status, fds->control);
 	if (r == 0 && fds->nflog != 0)
@@ -182,10 +187,12 @@ daemon_open(struct daemon *d, struct config *config,
 	memset(d, 0, sizeof(*d));
 	d->config = config;
 	d->sandbox_count = config->policy->sandbox_count;
-	d->numbers_max = edge_numbers_max(config->edge);
 	d->timer_ms = DEADLINE_NEVER;
 	d->dates_ms = DEADLINE_NEVER;
-	r = uv_loop_init(&d->loop);
+	r = edge_attach_reserve(config->edge);
+	d->numbers_max = config->edge->numbers_max;
+	if (r == 0)
+		r = uv_loop_init(&d->loop);
 	if (r == 0) {
 		d->loop_open = true;
 		uv_timer_init(&d->loop, &d->timer);
@@ -225,6 +232,8 @@ daemon_close(struct daemon *d)
 	sinks_close(&d->sinks);
 	state_close(&d->state);
 	quarantines_close(&d->quarantines);
+	guests_close(&d->guests);
+	withdrawn_close(&d->withdrawn);
 	if (d->loop_open) {
 		uv_walk(&d->loop, close_handle, NULL);
 		while (uv_run(&d->loop, UV_RUN_DEFAULT) != 0)

@@ -21,6 +21,7 @@
 #define SLOT_BITS     20
 #define SLOT_NONE     UINT32_MAX
 #define CAPACITY_MAX  (1u << SLOT_BITS)
+#define OP_BARRIER    (UINT64_C(1) << 63) /* STATS: nobody wants the count */
 
 struct descriptors {
 	int fd[HELPER_FDS_MAX];
@@ -120,8 +121,23 @@ helper_tell(struct helper_client *h, enum helper_op kind, uint64_t count,
 {
 	struct helper_msg msg = { .op = (uint8_t)kind, .count = count };
 
-	if (!h->lost && !enqueue(h, &msg, op))
+	helper_send(h, &msg, op);
+}
+
+void
+helper_send(struct helper_client *h, struct helper_msg *msg, uint64_t op)
+{
+	if (!h->lost && !enqueue(h, msg, op))
 		lose(h, "cannot be told", "the parent does not answer");
+}
+
+/* Counts are answered last of all that came with them. */
+void
+helper_barrier(struct helper_client *h, uint64_t op)
+{
+	struct helper_msg msg = { .op = HELPER_STATS };
+
+	helper_send(h, &msg, OP_BARRIER | op);
 }
 
 void
@@ -301,6 +317,10 @@ on_response(struct helper_client *h, const struct helper_msg *msg)
 		    msg->count != 0);
 		break;
 	case HELPER_STATS:
+		if ((request.op & OP_BARRIER) != 0) {
+			withdrawn_passed(h->daemon, request.op & ~OP_BARRIER);
+			break;
+		}
 		daemon_stats(h->daemon, (uint32_t)request.op, msg->status,
 		    msg->count);
 		break;
@@ -308,6 +328,16 @@ on_response(struct helper_client *h, const struct helper_msg *msg)
 	case HELPER_RELEASE:
 		quarantine_answered(h->daemon, (uint32_t)request.op,
 		    msg->status);
+		break;
+	case HELPER_ATTACH:
+		guests_attached(h->daemon, (uint32_t)request.op, msg->status,
+		    msg->ifindex);
+		break;
+	case HELPER_DETACH:
+		guests_detached(h->daemon, (uint32_t)request.op, msg->status);
+		break;
+	case HELPER_ASSIGN:
+		guests_assigned(h->daemon, (uint32_t)request.op, msg->status);
 		break;
 	case HELPER_SETTLE:
 		daemon_settled(h->daemon, msg->status, msg->count);
@@ -321,7 +351,7 @@ on_response(struct helper_client *h, const struct helper_msg *msg)
 	case HELPER_SWITCHED:
 		reload_followed(h->daemon, msg->status);
 		break;
-	default: /* UNPIN, RECALL: nobody waits */
+	default: /* UNPIN, RECALL, SOURCE: nobody waits */
 		break;
 	}
 }

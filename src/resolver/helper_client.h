@@ -56,6 +56,11 @@ void helper_tell(struct helper_client *, enum helper_op, uint64_t count,
     uint64_t op);
 /* The same about a sandbox as a whole; its number comes back. */
 void helper_order(struct helper_client *, enum helper_op, uint32_t sandbox);
+/* The same, with all that a message can say; its id is filled in. */
+void helper_send(struct helper_client *, struct helper_msg *, uint64_t op);
+/* Has withdrawn_passed() called with op once everything that was asked before
+ * is done. */
+void helper_barrier(struct helper_client *, uint64_t op);
 /* PIN, UNPIN, FLOWS or RECALL of an effect; SETTLE has no element. */
 void helper_request(struct helper_client *, const struct effect *);
 /* Asks for the refused packets of a sandbox, 0: for spoofed ones. False: there

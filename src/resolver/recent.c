@@ -175,6 +175,17 @@ recent_put(struct recent *r, const struct recent_tag *tag, const char *line,
 	link_newest(r, index);
 }
 
+void
+recent_part(struct recent *r, uint32_t sandbox)
+{
+	uint32_t index;
+
+	REQUIRE(sandbox < r->sandboxes_max);
+	index = r->sandboxes[sandbox].oldest;
+	for (; index != RECENT_NONE; index = r->entries[index].sandbox_newer)
+		r->entries[index].tag.parted = true;
+}
+
 uint32_t
 recent_after(const struct recent *r, uint64_t sequence, uint32_t hint)
 {

@@ -25,6 +25,7 @@
 struct recent_tag {
 	uint64_t sequence; /* grows from entry to entry */
 	uint32_t sandbox;
+	bool parted; /* who had this number has gone since */
 	bool alert;
 	bool denied;
 };
@@ -57,6 +58,8 @@ int recent_open(struct recent *, uint32_t entries_max, uint32_t sandboxes_max);
 void recent_close(struct recent *);
 void recent_put(struct recent *, const struct recent_tag *, const char *line,
     size_t len);
+/* Marks what there is of a sandbox: its number may become another one's. */
+void recent_part(struct recent *, uint32_t sandbox);
 /*
  * The next entry after a sequence, oldest first, RECENT_NONE when there is
  * none. hint is the entry that had that sequence when it was read; it saves

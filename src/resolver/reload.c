@@ -152,7 +152,8 @@ static int
 read_all(struct daemon *d)
 {
 	struct reload *r = &d->reload;
-	const struct edge_before before = { d->config->edge, d->numbers_max };
+	const struct edge_before before = { d->config->edge,
+		d->config->edge->file_numbers_max };
 	struct load_source *source = calloc(1, sizeof(*source));
 	char *names = NULL;
 	size_t size = 0;
@@ -173,6 +174,12 @@ read_all(struct daemon *d)
 	free(names);
 	free(source);
 	return error;
+}
+
+bool
+reload_is_under_way(const struct reload *r)
+{
+	return r->begun != r->ended;
 }
 
 bool
@@ -241,6 +248,7 @@ switch_to(struct daemon *d, struct config *next)
 	struct engine_settings settings;
 
 	daemon_unfold(d, DEADLINE_NEVER);
+	guests_carry(d, next);
 	reset_bindings(d, next->policy);
 	own_addrs_move(&d->own, &next->policy->protected_ranges);
 	daemon_settings(&settings, &next->edge->settings);
@@ -257,6 +265,8 @@ switch_to(struct daemon *d, struct config *next)
 		d->sinks = d->reload.sinks;
 		d->reload.new_sinks = false;
 	}
+	/* Rules that were withdrawn are back. */
+	withdrawn_clear(&d->withdrawn);
 	config_free(before);
 }
 
@@ -291,6 +301,7 @@ void
 reload_followed(struct daemon *d, int status)
 {
 	REQUIRE(status == 0);
+	guests_followed(d);
 	end(d, true);
 }
 

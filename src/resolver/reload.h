@@ -33,6 +33,8 @@ struct reload {
 	uint64_t begun, ended;
 };
 
+/* From the first descriptor to the parent's last word. */
+bool reload_is_under_way(const struct reload *);
 /* Descriptors from the parent, the first of them with this number. They are
  * taken over. False: not as they must come. */
 bool reload_take(struct daemon *, uint64_t first, uint64_t total,

@@ -458,7 +458,7 @@ def test_commands(dir, up1, up2, corp):
     check("pins of another sandbox",
           r.command("pins box2") == [{"ok": True}])
     for line, code in (("pins box3", "unknown-sandbox"),
-                       ("attach x", "not-yet"), ("frobnicate", "unknown-command"),
+                       ("budget", "not-yet"), ("attach x", "not-here"), ("frobnicate", "unknown-command"),
                        ("explain", "usage"), ("explain a..b", "bad-name"),
                        ("explain ok.example.com XYZ", "bad-type"),
                        ("status -x", "usage"), ("status  x", "usage"),

@@ -261,15 +261,16 @@ make_others(struct event *ret)
 	ret[6].sandbox = ret[7].sandbox = ret[8].sandbox = 1;
 	ret[0].sandbox = 1;
 	ret[0].has_user = true;
-	ret[0].user = 1000;
-	ret[0].addr_count = 2;
-	ret[0].addrs[0] = addr_of("192.0.2.2");
-	ret[0].addrs[1] = addr_of("2001:db8::2");
 	ret[10].has_rule = true;
 	ret[10].rule_kind = RULE_CHILD;
 	ret[10].rule_name = name_of("pages.example.net");
 	return ARRAY_LEN(actions);
 }
+
+static const struct addr sources[] = {
+	{ 4, { 192, 0, 2, 2 } },
+	{ 6, { 0x20, 0x01, 0x0d, 0xb8, [15] = 2 } },
+};
 
 static size_t
 make_examples(struct event ret[EXAMPLES_MAX])
@@ -295,6 +296,12 @@ print_examples(char *buf, size_t size, struct json_paths *paths)
 
 		if (examples[i].action == EVENT_HEARTBEAT)
 			with.counts = &counts;
+		if (examples[i].has_user)
+			with.user = "1000";
+		if (examples[i].action == EVENT_SANDBOX_ATTACHED) {
+			with.sources = sources;
+			with.source_count = ARRAY_LEN(sources);
+		}
 		len = event_print_json(line, sizeof(line), &examples[i], &with);
 
 		ck_assert_uint_gt(len, 0);

@@ -106,6 +106,33 @@ START_TEST(what_came_once_is_told_once)
 }
 END_TEST
 
+START_TEST(windows_of_who_goes_end)
+{
+	for (uint32_t sandbox = 1; sandbox <= 2; sandbox++) {
+		(void)question(sandbox, "a.example");
+		ck_assert(fold_put(&fold, &e, 0));
+		ck_assert(!fold_put(&fold, &e, 0));
+		(void)question(sandbox, "b.example");
+		ck_assert(fold_put(&fold, &e, 0));
+		(void)question(sandbox, "c.example");
+		ck_assert(fold_put(&fold, &e, 0));
+		ck_assert(!fold_put(&fold, &e, 0));
+		ck_assert(!fold_put(&fold, &e, 0));
+	}
+	ck_assert(fold_part(&fold, 1, &told));
+	ck_assert_uint_eq(told.sandbox, 1);
+	ck_assert_uint_eq(told.count, 1);
+	ck_assert(fold_part(&fold, 1, &told));
+	ck_assert_uint_eq(told.count, 2);
+	ck_assert(!fold_part(&fold, 1, &told));
+	/* It is told anew; the other one's go on. */
+	(void)question(1, "b.example");
+	ck_assert(fold_put(&fold, &e, 0));
+	(void)question(2, "b.example");
+	ck_assert(!fold_put(&fold, &e, 0));
+}
+END_TEST
+
 /* Each differs from the first in one thing that makes it another. */
 START_TEST(other_questions_are_no_repeats)
 {
@@ -249,6 +276,7 @@ main(void)
 	tcase_add_checked_fixture(all, open_fold, close_fold);
 	tcase_add_test(all, repeats_are_one_line_at_the_end);
 	tcase_add_test(all, what_came_once_is_told_once);
+	tcase_add_test(all, windows_of_who_goes_end);
 	tcase_add_test(all, other_questions_are_no_repeats);
 	tcase_add_test(all, packets_go_by_destination);
 	tcase_add_test(all, other_alerts_are_told_each_time);

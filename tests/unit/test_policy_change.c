@@ -216,6 +216,29 @@ START_TEST(withdrawn_for_a_name_that_comes_back)
 }
 END_TEST
 
+START_TEST(given_back)
+{
+	open_world("a.example.com b.example.com c.example.com");
+	ck_assert_int_eq(withdraw("box4", RULE_EXACT, "a.example.com"),
+	    POLICY_OK);
+	ck_assert_int_eq(withdraw("", RULE_EXACT, "b.example.com"), POLICY_OK);
+	ck_assert_int_eq(withdraw("box4", RULE_EXACT, "c.example.com"),
+	    POLICY_OK);
+	ck_assert(!policy_give_back(&world.policy, "box46"));
+	ck_assert(policy_give_back(&world.policy, "box4"));
+	ck_assert(!policy_give_back(&world.policy, "box4"));
+	ck_assert_int_eq(rig_match(&world, BOX4, "a.example.com", A).denial,
+	    DENIAL_NONE);
+	ck_assert_int_eq(rig_match(&world, BOX4, "c.example.com", A).denial,
+	    DENIAL_NONE);
+	/* What was withdrawn from all is nobody's to give back. */
+	ck_assert_int_eq(rig_match(&world, BOX4, "b.example.com", A).denial,
+	    DENIAL_WITHDRAWN);
+	ck_assert_uint_eq(world.policy.withdrawn_count, 1);
+	rig_close(&world);
+}
+END_TEST
+
 START_TEST(withdrawn_parent)
 {
 	/* NXDOMAIN would take the listed name below with it. */
@@ -314,6 +337,7 @@ main(void)
 	tcase_add_test(all, assigned);
 	tcase_add_loop_test(all, withdrawn, 0, (int)ARRAY_LEN(WITHDRAWN));
 	tcase_add_test(all, withdrawn_for_a_name_that_comes_back);
+	tcase_add_test(all, given_back);
 	tcase_add_test(all, withdrawn_parent);
 	tcase_add_test(all, withdrawn_table_is_full);
 	tcase_add_loop_test(all, has_rule, 0, (int)ARRAY_LEN(RULE_OF));

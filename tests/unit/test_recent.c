@@ -44,6 +44,34 @@ walk(const struct recent *r, uint32_t sandbox)
 	return count;
 }
 
+START_TEST(who_has_gone_is_marked)
+{
+	struct recent r;
+	uint32_t entry, parted = 0;
+
+	ck_assert_int_eq(recent_open(&r, 10, 3), 0);
+	for (int i = 0; i < 3; i++) {
+		(void)put(&r, 1, 100);
+		(void)put(&r, 2, 100);
+	}
+	recent_part(&r, 1);
+	(void)put(&r, 1, 100);
+	ck_assert_uint_eq(walk(&r, 1), 4);
+	for (entry = r.oldest; entry != RECENT_NONE;
+	     entry = r.entries[entry].newer) {
+		parted += r.entries[entry].tag.parted;
+		ck_assert(!r.entries[entry].tag.parted ||
+		    r.entries[entry].tag.sandbox == 1);
+	}
+	ck_assert_uint_eq(parted, 3);
+	/* They are forgotten in their turn like all others. */
+	for (int i = 0; i < 10; i++)
+		(void)put(&r, 1, 100);
+	ck_assert_uint_eq(walk(&r, 1), 10);
+	recent_close(&r);
+}
+END_TEST
+
 START_TEST(oldest_goes)
 {
 	struct recent r;
@@ -130,6 +158,7 @@ main(void)
 	Suite *suite = unit_suite("recent", &all);
 
 	tcase_add_test(all, oldest_goes);
+	tcase_add_test(all, who_has_gone_is_marked);
 	tcase_add_test(all, noisy_sandbox_pushes_out_itself);
 	tcase_add_test(all, long_lines_take_more_room);
 	tcase_add_test(all, hint_may_be_stale);
