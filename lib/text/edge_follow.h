@@ -39,8 +39,8 @@ struct edge_before {
  * its array. Refuses what needs a restart: a changed `listen`, `edge`,
  * `control`, `user`, `nft`, `limits` or `state_dir`, more sandboxes than there
  * are numbers, and more `attach.count_max` than there is room. Whoever is
- * attached is not in it (edge_attach_carry). root is what it was read from. 0, -EINVAL or -ENOMEM;
- * unchanged on failure.
+ * attached is not in it (edge_attach_carry). root is what it was read from. 0,
+ * -EINVAL or -ENOMEM; unchanged on failure.
  */
 int edge_follow(struct edge_config *, const struct edge_before *,
     const char *file, const struct yaml_node *root,
