@@ -15,7 +15,6 @@
 /* The set of ports whose sandbox may speak DHCP. */
 #define PORTS_DHCP "dhcp"
 
-
 /* The number of members. */
 size_t ports_members(const struct edge_sandbox *, uint32_t port,
     struct member ret[PORTS_MEMBERS_MAX]);
