@@ -19,15 +19,14 @@
 #endif
 
 static void
-become(const char *path, const struct cli *cli, const char *mode)
+become(const char *path, const struct cli *cli)
 {
-	/* Without a mode the list of arguments ends where it would stand. */
 	execl(path, path, "--print-ruleset", "-c", cli_config(cli),
-	    mode != NULL ? "--mode" : (char *)NULL, mode, (char *)NULL);
+	    (char *)NULL);
 }
 
 static void
-become_neighbour(const struct cli *cli, const char *mode)
+become_neighbour(const struct cli *cli)
 {
 	static const char *const places[] = { "/namewalld",
 		"/../sbin/namewalld" };
@@ -42,23 +41,21 @@ become_neighbour(const struct cli *cli, const char *mode)
 		return;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		memcpy(slash, places[i], strlen(places[i]) + 1);
-		become(path, cli, mode);
+		become(path, cli);
 	}
 }
 
 int
 cmd_ruleset(const struct cli *cli, struct args *args)
 {
-	const char *mode = args_take_value(args, "--mode");
-
 	if (!args_done(args))
 		return CLI_USAGE;
 	if (cli->json) {
 		complain("ruleset has no form for programs; it is nft's");
 		return CLI_USAGE;
 	}
-	become_neighbour(cli, mode);
-	become(SBINDIR "/namewalld", cli, mode);
+	become_neighbour(cli);
+	become(SBINDIR "/namewalld", cli);
 	complain("namewalld: %s; it prints the ruleset", strerror(errno));
 	return CLI_ENVIRONMENT;
 }

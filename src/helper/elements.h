@@ -61,14 +61,6 @@ void element_interface(const char *name, struct element ret[2]);
 const char *element_set(const char *for4, const char *for6,
     const struct addr *);
 
-/*
- * What a set of ours is called in the kernel. Where the sets are lent, only
- * those of pins are there; of others it is NULL, and what is done to them is
- * left out.
- */
-const char *elements_set_name(const struct nft *, uint8_t family,
-    const char *set);
-
 /* Each puts every element into one set of the batch's family, in one list
  * message if it can. They fail at the commit when the batch is full. */
 void elements_add(struct batch *, const char *set, const struct element *,
@@ -95,6 +87,8 @@ bool element_read_pin(const struct element *, struct addr *ret_source,
 /* The parts of a home's key. False: no key of a home. */
 bool element_read_home(const struct element *, uint32_t *ret_ifindex,
     struct addr *ret_source);
+/* The address in a key of port and target. False: no such key. */
+bool element_read_port_target(const struct element *, struct addr *ret);
 /* The key of a set of sources. False: no such key. */
 bool element_read_source(const struct element *, struct addr *ret_source);
 

@@ -35,6 +35,16 @@
  *
  * SETTLE closes what was not recalled.
  *
+ * SOURCE and ATTACH bind addresses to an interface of the edge. The file says
+ * which addresses (attach.prefixes), under which policies (attach.policies)
+ * and how many; no address is taken that is this host's, a server's, or
+ * another sandbox's, and no number that a sandbox of the file could have. What
+ * is left to a hostile sender is to give a sandbox that it attached one of
+ * those policies, and to take an address of these prefixes that is nobody's:
+ * which of the two machines behind an interface of the edge is meant is known
+ * to the caller alone. DETACH closes. ASSIGN gives an attached sandbox another
+ * policy of attach.policies, and closes what that does not grant.
+ *
  * ASK_RELOAD makes this program read the operator's file again, which says
  * what it says; no more often than it can be read. PARSED and SWITCHED only
  * end what this program began. Between the two, what the file grants now and
@@ -65,6 +75,23 @@ compare_sources(const void *a, const void *b)
 	return addr_compare(&left->addr, &right->addr);
 }
 
+/* Where an address is, or belongs. */
+static size_t
+place_of(const struct guard *guard, const struct addr *addr)
+{
+	size_t low = 0, high = guard->source_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (addr_compare(&guard->sources[middle].addr, addr) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void
 collect_sources(struct guard *guard)
 {
@@ -84,9 +111,11 @@ collect_sources(struct guard *guard)
 }
 
 int
-guard_init(struct guard *ret, const struct edge_config *config, uint64_t seed)
+guard_init(struct guard *ret, struct edge_config *config, uint64_t seed)
 {
-	uint32_t numbers_max = edge_numbers_max(config);
+	uint32_t numbers_max = config->numbers_max != 0
+	    ? config->numbers_max
+	    : edge_numbers_max(config);
 	size_t count = (size_t)numbers_max + 1;
 
 	memset(ret, 0, sizeof(*ret));
@@ -155,7 +184,7 @@ copy_own(struct protected_ranges *to, const struct protected_ranges *from)
 }
 
 void
-guard_widen(struct guard *guard, const struct edge_config *next)
+guard_widen(struct guard *guard, struct edge_config *next)
 {
 	REQUIRE(guard->next == NULL);
 	REQUIRE(next->sandbox_count <= guard->numbers_max);
@@ -176,6 +205,58 @@ guard_narrow(struct guard *guard)
 	collect_sources(guard);
 }
 
+static void
+insert_source(struct guard *guard, const struct addr *addr, uint32_t sandbox)
+{
+	size_t at = place_of(guard, addr);
+
+	REQUIRE(guard->source_count <
+	    ((size_t)guard->numbers_max + 1) * EDGE_SOURCES_MAX);
+	memmove(&guard->sources[at + 1], &guard->sources[at],
+	    (guard->source_count - at) * sizeof(*guard->sources));
+	guard->sources[at] = (struct guard_source){ *addr, sandbox };
+	guard->source_count++;
+}
+
+static void
+remove_source(struct guard *guard, const struct addr *addr)
+{
+	size_t at = place_of(guard, addr);
+
+	REQUIRE(at < guard->source_count);
+	REQUIRE(addr_equal(&guard->sources[at].addr, addr));
+	guard->source_count--;
+	memmove(&guard->sources[at], &guard->sources[at + 1],
+	    (guard->source_count - at) * sizeof(*guard->sources));
+}
+
+void
+guard_attach(struct guard *guard, uint32_t number,
+    const struct edge_attach *request)
+{
+	edge_attach_put(guard->config, number, request);
+	guard->sandbox_count = (uint32_t)guard->config->sandbox_count;
+	guard->sandboxes[number] = (struct guard_sandbox){ .fresh = true };
+	for (size_t i = 0; i < request->source_count; i++)
+		insert_source(guard, &request->sources[i], number);
+}
+
+void
+guard_detach(struct guard *guard, uint32_t number)
+{
+	const struct edge_sandbox *sandbox = guard_sandbox(guard, number);
+	struct edge_config *next = guard->next;
+
+	for (size_t i = 0; i < sandbox->source_count; i++)
+		remove_source(guard, &sandbox->sources[i]);
+	held_clear(&guard->held, number);
+	guard->sandboxes[number] = (struct guard_sandbox){ .fresh = true };
+	edge_attach_drop(guard->config, number);
+	if (next != NULL && number <= next->sandbox_count &&
+	    next->sandboxes[number - 1].attached)
+		edge_attach_drop(next, number);
+}
+
 const struct edge_sandbox *
 guard_sandbox(const struct guard *guard, uint32_t sandbox)
 {
@@ -193,11 +274,12 @@ guard_exists(const struct guard *guard, uint32_t sandbox)
 uint32_t
 guard_whose(const struct guard *guard, const struct addr *addr)
 {
-	const struct guard_source key = { *addr, 0 };
-	const struct guard_source *found = bsearch(&key, guard->sources,
-	    guard->source_count, sizeof(key), compare_sources);
+	size_t at = place_of(guard, addr);
 
-	return found != NULL ? found->sandbox : 0;
+	return at < guard->source_count &&
+		addr_equal(&guard->sources[at].addr, addr)
+	    ? guard->sources[at].sandbox
+	    : 0;
 }
 
 bool
@@ -245,6 +327,71 @@ int
 guard_flush(const struct guard *guard, const struct helper_msg *msg)
 {
 	return guard_exists(guard, msg->sandbox) ? 0 : -ENOENT;
+}
+
+static int
+attach_errno(enum edge_attach_error error)
+{
+	switch (error) {
+	case EDGE_ATTACH_OK:
+		return 0;
+	case EDGE_ATTACH_NUMBER:
+		return -EEXIST;
+	case EDGE_ATTACH_POLICY:
+		return -EPERM;
+	case EDGE_ATTACH_PREFIX:
+		return -EACCES;
+	case EDGE_ATTACH_OWN:
+		return -EADDRNOTAVAIL;
+	case EDGE_ATTACH_TAKEN:
+		return -EADDRINUSE;
+	case EDGE_ATTACH_INTERFACE:
+		return -ENODEV;
+	case EDGE_ATTACH_COUNT:
+		return -ENOSPC;
+	case EDGE_ATTACH_OFF:
+	case EDGE_ATTACH_EACH:
+	case EDGE_ATTACH_SOURCES:
+		return -EINVAL;
+	}
+	UNREACHABLE();
+}
+
+/* Between two configurations nobody comes or changes: which of the two would
+ * judge it. */
+int
+guard_may_attach(const struct guard *guard, uint32_t number,
+    const struct edge_attach *request)
+{
+	if (guard->next != NULL)
+		return -EBUSY;
+	return attach_errno(
+	    edge_attach_check(guard->config, &guard->ranges, number, request));
+}
+
+int
+guard_may_detach(const struct guard *guard, const struct helper_msg *msg)
+{
+	int error = guard_flush(guard, msg);
+
+	if (error == 0 && !guard_sandbox(guard, msg->sandbox)->attached)
+		error = -EINVAL;
+	return error;
+}
+
+int
+guard_may_assign(const struct guard *guard, const struct helper_msg *msg)
+{
+	int error = guard_may_detach(guard, msg);
+
+	if (error == 0 && guard->next != NULL)
+		error = -EBUSY;
+	if (error == 0 && msg->count > UINT32_MAX)
+		error = -EPERM;
+	if (error == 0)
+		error = attach_errno(edge_attach_check_policy(guard->config,
+		    (uint32_t)msg->count));
+	return error;
 }
 
 /* Closing needs no more than that the element could be there at all. */

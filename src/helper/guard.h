@@ -14,6 +14,7 @@
 
 #include "lib/addr.h"
 #include "lib/helper_msg.h"
+#include "lib/text/edge_attach.h"
 #include "lib/text/edge_follow.h"
 #include "lib/text/edge_text.h"
 #include "src/helper/held.h"
@@ -23,7 +24,8 @@ struct guard_sandbox {
 	uint32_t port; /* of that bridge, by which it comes; 0: no bridge */
 	bool fresh; /* bound anew: nothing older explains anything */
 	bool quarantined; /* nothing of it passes, and nothing is opened */
-	bool left; /* a reload has taken away all that it had */
+	bool left; /* all that it had was taken away */
+	bool arriving; /* attached, and flows of before are not cut yet */
 	uint32_t known_homes; /* pairs that the table had at the start */
 	uint32_t known_ports; /* and its twin, of those at a port */
 	uint64_t tokens; /* thousandths of a pin */
@@ -36,11 +38,11 @@ struct guard_source {
 };
 
 struct guard {
-	const struct edge_config *config;
+	struct edge_config *config;
 	struct protected_ranges ranges; /* the host's own addresses too */
 	/* The configuration that is about to hold: what either of the two
 	 * grants is granted. NULL: no reload is under way. */
-	const struct edge_config *next;
+	struct edge_config *next;
 	struct protected_ranges next_ranges;
 	struct guard_sandbox *sandboxes; /* from 1 */
 	uint32_t sandbox_count; /* the highest number; some may be holes */
@@ -51,14 +53,18 @@ struct guard {
 };
 
 /* 0 or -ENOMEM. The configuration stays the caller's and must outlive it. */
-int guard_init(struct guard *ret, const struct edge_config *, uint64_t seed);
+int guard_init(struct guard *ret, struct edge_config *, uint64_t seed);
 void guard_free(struct guard *);
 /* A reload: from here on the next configuration grants too, while sandboxes
  * and their addresses are those of the present one. Then it takes its place,
  * and the present one is not looked at any more. It must have followed the
  * present one (edge_follow). */
-void guard_widen(struct guard *, const struct edge_config *next);
+void guard_widen(struct guard *, struct edge_config *next);
 void guard_narrow(struct guard *);
+/* Somebody who was judged good is put into the configuration, or goes from it
+ * with all that is known of him. Of both configurations while there are two. */
+void guard_attach(struct guard *, uint32_t sandbox, const struct edge_attach *);
+void guard_detach(struct guard *, uint32_t sandbox);
 /* The host's own addresses, as they are now. */
 void guard_set_own(struct guard *, const struct addr *, size_t count,
     bool overflow);
@@ -71,6 +77,14 @@ int guard_pin(struct guard *, const struct helper_msg *, uint64_t now_ms);
 int guard_recall(struct guard *, const struct helper_msg *, uint64_t now_ms);
 int guard_element(const struct guard *, const struct helper_msg *);
 int guard_flush(const struct guard *, const struct helper_msg *);
+/* Each: 0, or why not: -EBUSY a reload is under way, and of attaching:
+ * -EADDRINUSE, -EADDRNOTAVAIL, -EACCES outside the prefixes, -EPERM the
+ * policy, -ENOSPC too many, -ENODEV the interface, -EEXIST the number,
+ * -EINVAL all else. */
+int guard_may_attach(const struct guard *, uint32_t sandbox,
+    const struct edge_attach *);
+int guard_may_detach(const struct guard *, const struct helper_msg *);
+int guard_may_assign(const struct guard *, const struct helper_msg *);
 /* Whether the present configuration would still let this be pinned. */
 bool guard_opens(const struct guard *, const struct held_pin *);
 

@@ -178,7 +178,8 @@ held_forget_lapsed(struct held *held)
 void
 held_clear(struct held *held, uint32_t sandbox)
 {
-	drop_where(held, sandbox, 0, UINT64_MAX);
+	if (sandbox == 0 || held->counts[sandbox] > 0)
+		drop_where(held, sandbox, 0, UINT64_MAX);
 }
 
 const struct held_pin *

@@ -21,7 +21,6 @@
 #include "src/helper/log.h"
 #include "src/helper/modes.h"
 #include "src/helper/reload.h"
-#include "src/helper/sets.h"
 #include "src/helper/sweep.h"
 
 #define EXIT_ENVIRONMENT 3
@@ -174,7 +173,7 @@ fail_open(int error)
 }
 
 int
-helper_open(struct helper *helper, const struct edge_config *config,
+helper_open(struct helper *helper, struct edge_config *config,
     uint32_t resolver_uid)
 {
 	uint64_t seed = 0;
@@ -182,6 +181,7 @@ helper_open(struct helper *helper, const struct edge_config *config,
 
 	memset(helper, 0, sizeof(*helper));
 	helper->config = config;
+	helper->settle_ms = UINT64_MAX;
 	helper->resolver_uid = resolver_uid;
 	helper->channel = -1;
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
@@ -190,13 +190,7 @@ helper_open(struct helper *helper, const struct edge_config *config,
 	if (error != 0)
 		return fail_open(error);
 	take_params(helper);
-	if (config->settings.nft_sets) {
-		helper->nft.lent_pins4 = config->settings.nft_pins4;
-		helper->nft.lent_pins6 = config->settings.nft_pins6;
-	}
-	error = helper->nft.lent_pins4 != NULL
-	    ? 0
-	    : ruleset_probe(&helper->ruleset);
+	error = ruleset_probe(&helper->ruleset);
 	if (error != 0)
 		return fail_open(error);
 	error = monitor_open(&helper->monitor, helper->nft.table,
@@ -211,7 +205,9 @@ helper_open(struct helper *helper, const struct edge_config *config,
 		error = links_refresh(&helper->links);
 	if (error != 0)
 		return fail("links", error);
-	error = guard_init(&helper->guard, config, seed);
+	error = edge_attach_reserve(config);
+	if (error == 0)
+		error = guard_init(&helper->guard, config, seed);
 	if (error == 0)
 		error = helper_fill_members(helper);
 	if (error == 0)
@@ -229,6 +225,7 @@ helper_close(struct helper *helper)
 	refusals_close(helper);
 	guard_free(&helper->guard);
 	reload_close(helper);
+	inherit_forget(helper);
 	free(helper->members);
 	helper->members = NULL;
 }
@@ -258,12 +255,11 @@ helper_install(struct helper *helper)
 	struct flows_cut cut = { 0, 0 };
 	int error;
 
-	if (helper->nft.lent_pins4 != NULL)
-		return sets_begin(helper);
 	if (homes_refused(helper) != 0)
 		return EXIT_ENVIRONMENT;
 	homes_find(helper);
 	homes_members(helper);
+	inherit_find(helper);
 	error = ruleset_install(&helper->ruleset, helper->members,
 	    helper->member_count, false, &outcome);
 	if (error != 0)
@@ -290,6 +286,23 @@ helper_now_ms(void)
 
 	REQUIRE(clock_gettime(CLOCK_BOOTTIME, &now) == 0);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void
+helper_changed(struct helper *helper, uint64_t due_ms)
+{
+	if (due_ms < helper->settle_ms)
+		helper->settle_ms = due_ms;
+}
+
+void
+helper_tick(struct helper *helper, uint64_t now_ms)
+{
+	if (helper->settle_ms > now_ms || helper->revocation_count != 0)
+		return;
+	helper->settle_ms = UINT64_MAX;
+	if (ruleset_settle(&helper->ruleset) != 0)
+		helper->suspect = true;
 }
 
 size_t

@@ -33,8 +33,6 @@ homes_need_routes(const struct edge_config *config)
 static bool
 is_edge(const struct settings *settings, const char *name)
 {
-	if (settings->nft_sets)
-		return true;
 	for (size_t i = 0; i < settings->edge_count; i++) {
 		const char *edge = settings->edge[i];
 		size_t len = strlen(edge);
@@ -70,8 +68,7 @@ refusal(const struct link *link)
 static bool
 is_refused(const struct helper *helper, const struct link *link)
 {
-	return helper->nft.lent_pins4 == NULL &&
-	    is_edge(&helper->config->settings, link->name) &&
+	return is_edge(&helper->config->settings, link->name) &&
 	    refusal(link) != NULL;
 }
 
@@ -93,13 +90,13 @@ homes_refused(struct helper *helper)
 
 /* The interface that the routing table gives for every source alike. */
 static const struct link *
-by_route(struct helper *helper, const struct edge_sandbox *sandbox)
+by_route(struct helper *helper, const struct addr *sources, size_t count)
 {
 	const struct link *found = NULL;
 
-	for (size_t i = 0; i < sandbox->source_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct link *link =
-		    links_toward(&helper->links, &sandbox->sources[i]);
+		    links_toward(&helper->links, &sources[i]);
 
 		if (link == NULL || (found != NULL && link != found))
 			return NULL;
@@ -120,16 +117,38 @@ home_of(struct helper *helper, const struct edge_sandbox *sandbox)
 		return (struct home){ 0, 0 };
 	link = sandbox->interface[0] != '\0'
 	    ? links_named(&helper->links, sandbox->interface)
-	    : by_route(helper, sandbox);
+	    : by_route(helper, sandbox->sources, sandbox->source_count);
 
 	if (link == NULL || refusal(link) != NULL)
-		return (struct home){ 0, 0 };
-	/* There the twin would be needed. */
-	if (link->port && helper->nft.lent_pins4 != NULL)
 		return (struct home){ 0, 0 };
 	if (link->port)
 		return (struct home){ link->master, link->index };
 	return (struct home){ link->index, 0 };
+}
+
+int
+homes_choose(struct helper *helper, uint32_t ifindex,
+    struct edge_attach *request)
+{
+	const struct link *link = ifindex != 0
+	    ? links_indexed(&helper->links, ifindex)
+	    : by_route(helper, request->sources, request->source_count);
+
+	if (link == NULL || refusal(link) != NULL)
+		return -ENODEV;
+	memcpy(request->interface, link->name, sizeof(request->interface));
+	return 0;
+}
+
+void
+homes_locate(struct helper *helper, uint32_t number)
+{
+	struct guard_sandbox *s = &helper->guard.sandboxes[number];
+	struct home home =
+	    home_of(helper, guard_sandbox(&helper->guard, number));
+
+	s->ifindex = home.index;
+	s->port = home.port;
 }
 
 /* A pair that the table has, if it is a source's and its present interface:
@@ -228,8 +247,7 @@ is_known(const struct guard *guard, uint32_t number)
 	    (s->port == 0 || s->known_ports >= count);
 }
 
-/* Without a table, or where it cannot be read, everybody is bound anew. Where
- * the sets are lent there is nothing to tell by. */
+/* Without a table, or where it cannot be read, everybody is bound anew. */
 static void
 find_known(struct helper *helper)
 {
@@ -238,8 +256,7 @@ find_known(struct helper *helper)
 	    walk_homes(helper, NFPROTO_BRIDGE, see_port);
 
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++)
-		guard->sandboxes[i].fresh = helper->nft.lent_pins4 == NULL &&
-		    (!read || !is_known(guard, i));
+		guard->sandboxes[i].fresh = !read || !is_known(guard, i);
 }
 
 /* What the operator should know of the place where a sandbox is bound. */
@@ -374,7 +391,8 @@ is_shared(const struct helper *helper, uint32_t number,
 	if (!any && !grants_is_shared(guard, member))
 		return false;
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++)
-		if (i != number && guard->sandboxes[i].ifindex == at->ifindex &&
+		if (i != number && !guard->sandboxes[i].left &&
+		    guard->sandboxes[i].ifindex == at->ifindex &&
 		    (!member->twin || guard->sandboxes[i].port == at->port) &&
 		    (any ? !guard_sandbox(guard, i)->has_mac
 			 : guard_sandbox(guard, i)->dhcp))
@@ -382,28 +400,36 @@ is_shared(const struct helper *helper, uint32_t number,
 	return false;
 }
 
+void
+homes_put(struct helper *helper, struct batch *batch, uint32_t number, bool in)
+{
+	struct member members[HOME_MEMBERS_MAX];
+	size_t count = members_of(helper, number, members);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct member *member = &members[i];
+
+		batch_family(batch, member_family(member));
+		if (in)
+			elements_add(batch, member->set, &member->element, 1);
+		else if (!is_shared(helper, number, member))
+			elements_delete(batch, member->set, &member->element,
+			    1);
+	}
+	batch_family(batch, NFPROTO_INET);
+	if (count > 0)
+		grants_put_inbound(batch, guard_sandbox(&helper->guard, number),
+		    in);
+}
+
 /* Adds or deletes what a sandbox has where it is bound now. */
 static int
 put_homes(struct helper *helper, uint32_t number, bool in)
 {
-	struct member members[HOME_MEMBERS_MAX];
-	size_t count = members_of(helper, number, members);
 	struct batch batch;
 
 	batch_begin(&batch, &helper->nft);
-	for (size_t i = 0; i < count; i++) {
-		const struct member *member = &members[i];
-
-		batch_family(&batch, member_family(member));
-		if (in)
-			elements_add(&batch, member->set, &member->element, 1);
-		else if (!is_shared(helper, number, member))
-			elements_delete(&batch, member->set, &member->element,
-			    1);
-	}
-	if (count > 0)
-		grants_put_inbound(&batch,
-		    guard_sandbox(&helper->guard, number), in);
+	homes_put(helper, &batch, number, in);
 	return batch_commit(&batch);
 }
 
@@ -540,6 +566,6 @@ homes_follow(struct helper *helper)
 	homes_members(helper);
 	/* Where something failed, what is there must not pass for what was
 	 * installed: the next look finds the difference, and rebuilds. */
-	if (!failed && ruleset_settle(&helper->ruleset) != 0)
-		helper->suspect = true;
+	if (!failed)
+		helper_changed(helper, 0);
 }

@@ -28,6 +28,15 @@ void homes_follow(struct helper *);
  * leads to, and tells the resolver of those that changed. */
 void homes_leave(struct helper *, uint32_t sandbox);
 void homes_rebind(struct helper *);
+/* The interface to which somebody who is about to be attached is bound: with
+ * that index, or, where it is 0, to which the routes lead. Its name is filled
+ * in. 0 or -ENODEV. */
+int homes_choose(struct helper *, uint32_t ifindex, struct edge_attach *);
+/* Finds where a sandbox is bound, without a word to anybody. */
+void homes_locate(struct helper *, uint32_t sandbox);
+/* Puts what a sandbox has where it is bound into the tables, or takes it
+ * out. */
+void homes_put(struct helper *, struct batch *, uint32_t sandbox, bool in);
 /* Tells the resolver of every sandbox that is bound. */
 void homes_tell(struct helper *);
 /* Puts the homes behind the fixed members. */

@@ -54,7 +54,8 @@ links_open(struct links *ret, bool routes)
 		groups |= RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
 	links.buf = malloc(BUFFER_SIZE);
 	links.links = calloc(LINKS_MAX, sizeof(*links.links));
-	if (links.buf == NULL || links.links == NULL) {
+	links.by_name = calloc(LINKS_MAX, sizeof(*links.by_name));
+	if (links.buf == NULL || links.links == NULL || links.by_name == NULL) {
 		links_close(&links);
 		return -ENOMEM;
 	}
@@ -91,6 +92,7 @@ links_close(struct links *links)
 		mnl_socket_close(links->query);
 	free(links->buf);
 	free(links->links);
+	free(links->by_name);
 	memset(links, 0, sizeof(*links));
 }
 
@@ -305,20 +307,50 @@ request_of(struct links *links, uint16_t type, uint16_t flags, void **ret_extra,
 }
 
 static int
+compare_indexes(const void *a, const void *b)
+{
+	const struct link *left = a, *right = b;
+
+	return (left->index > right->index) - (left->index < right->index);
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	const struct link *const *left = a, *const *right = b;
+
+	return strcmp((*left)->name, (*right)->name);
+}
+
+static void
+sort_links(struct links *links)
+{
+	qsort(links->links, links->count, sizeof(*links->links),
+	    compare_indexes);
+	for (size_t i = 0; i < links->count; i++)
+		links->by_name[i] = &links->links[i];
+	qsort(links->by_name, links->count, sizeof(struct link *),
+	    compare_names);
+}
+
+static int
 refresh_once(struct links *links)
 {
+	struct nlmsghdr *request;
 	void *extra;
 	uint32_t none = 0;
 	int error;
 
 	links->count = links->own_count = 0;
 	links->own_overflow = false;
-	error = ask(links,
-	    request_of(links, RTM_GETLINK, NLM_F_DUMP, &extra,
-		sizeof(struct ifinfomsg)),
-	    &none);
+	request = request_of(links, RTM_GETLINK, NLM_F_DUMP, &extra,
+	    sizeof(struct ifinfomsg));
+	/* Counters are most of an answer, and its time. */
+	mnl_attr_put_u32(request, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+	error = ask(links, request, &none);
 	if (error != 0)
 		return error;
+	sort_links(links);
 	return ask(links,
 	    request_of(links, RTM_GETADDR, NLM_F_DUMP, &extra,
 		sizeof(struct ifaddrmsg)),
@@ -338,19 +370,23 @@ links_refresh(struct links *links)
 const struct link *
 links_named(const struct links *links, const char *name)
 {
-	for (size_t i = 0; i < links->count; i++)
-		if (strcmp(links->links[i].name, name) == 0)
-			return &links->links[i];
-	return NULL;
+	struct link wanted = { .index = 0 };
+	const struct link *key = &wanted;
+	struct link **found;
+
+	snprintf(wanted.name, sizeof(wanted.name), "%s", name);
+	found = bsearch(&key, links->by_name, links->count,
+	    sizeof(struct link *), compare_names);
+	return found != NULL ? *found : NULL;
 }
 
 const struct link *
 links_indexed(const struct links *links, uint32_t index)
 {
-	for (size_t i = 0; i < links->count; i++)
-		if (links->links[i].index == index)
-			return &links->links[i];
-	return NULL;
+	const struct link wanted = { .index = index };
+
+	return bsearch(&wanted, links->links, links->count, sizeof(wanted),
+	    compare_indexes);
 }
 
 const struct link *

@@ -31,7 +31,8 @@ struct links {
 	struct mnl_socket *events, *query;
 	uint32_t seq;
 	uint8_t *buf;
-	struct link *links;
+	struct link *links; /* sorted by index */
+	struct link **by_name;
 	size_t count;
 	struct addr own[PROTECTED_OWN_MAX];
 	size_t own_count;

@@ -76,7 +76,8 @@ modes_sync(struct helper *helper)
 {
 	struct guard *guard = &helper->guard;
 	struct member *wanted =
-	    calloc((size_t)guard->sandbox_count * MODE_MEMBERS_MAX + 1,
+	    calloc((size_t)guard->sandbox_count * MODE_MEMBERS_MAX +
+		    helper->revocation_count * EDGE_SOURCES_MAX + 1,
 		sizeof(*wanted));
 	size_t count = 0;
 	int error = -EINTR;
@@ -86,12 +87,12 @@ modes_sync(struct helper *helper)
 	forget_gone(guard);
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++)
 		count += modes_members(helper, i, wanted + count);
+	count += revoking_members(helper, wanted + count);
 	for (int i = 0; i < SYNC_TRIES && error == -EINTR; i++)
 		error = sync_once(helper, wanted, count);
 	free(wanted);
 	homes_members(helper);
-	if (error == 0)
-		error = ruleset_settle(&helper->ruleset);
+	helper_changed(helper, 0);
 	if (error != 0)
 		helper->suspect = true;
 	return error;

@@ -128,7 +128,7 @@ retry_alone(struct helper *helper, size_t from, size_t to, int why)
 		if (first == 0)
 			first = request->status;
 	}
-	if (first != 0 && !helper->sets_gone)
+	if (first != 0)
 		log_error("pins: refused by the kernel: %s",
 		    batch_error_text(first));
 	/* Not full and not busy, so something is not as it should be. */
@@ -152,11 +152,29 @@ judge(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 	}
 }
 
+/* What was there before a sandbox was attached is gone before it is pinned. */
+static void
+cut_before(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
+{
+	const struct guard *guard = &helper->guard;
+
+	for (size_t i = from; i < to; i++) {
+		uint32_t number = helper->requests[i].msg.sandbox;
+
+		if (!guard_exists(guard, number) ||
+		    !guard->sandboxes[number].arriving)
+			continue;
+		revoking_arrivals(helper, now_ms);
+		return;
+	}
+}
+
 void
 pinning_do(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 {
 	int error;
 
+	cut_before(helper, from, to, now_ms);
 	judge(helper, from, to, now_ms);
 	pinning_merge(helper->requests + from, to - from);
 	for (size_t i = from; i < to; i++)

@@ -18,6 +18,7 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 
+#include "lib/require.h"
 #include "src/helper/helper.h"
 
 #define SPOOFED 0
@@ -98,9 +99,6 @@ read_once(struct helper *helper)
 	struct refusals *r = &helper->refusals;
 	int error;
 
-	/* Who refuses there is the operator, and counts or not. */
-	if (helper->nft.lent_pins4 != NULL)
-		return -EOPNOTSUPP;
 	memset(r->now, 0, r->sandboxes_max * sizeof(*r->now));
 	error = read_spoofed(&helper->nft, &r->now[SPOOFED]);
 	if (error == 0)
@@ -126,11 +124,8 @@ int
 refusals_begin(struct helper *helper)
 {
 	struct refusals *r = &helper->refusals;
-	int error;
+	int error = read_now(helper);
 
-	if (helper->nft.lent_pins4 != NULL)
-		return 0;
-	error = read_now(helper);
 	if (error == 0)
 		memcpy(r->last, r->now, r->sandboxes_max * sizeof(*r->last));
 	return error;
@@ -166,6 +161,42 @@ refusals_follow(struct helper *helper)
 		if (!guard_exists(&helper->guard, i))
 			r->total[i] = 0;
 	return refusals_begin(helper);
+}
+
+/* What packets have put into the table under their source: the count of what
+ * was refused stays for ever, ceilings and rates for a minute. */
+static const char *const by_source[][2] = {
+	{ "refused4", "refused6" },
+	{ "flows4", "flows6" },
+	{ "asks4", "asks6" },
+	{ "askrate4", "askrate6" },
+	{ "flowrate4", "flowrate6" },
+	{ "lograte4", "lograte6" },
+};
+
+/* A set that is full takes nothing in, not even to be taken out again; then
+ * all of this stays. */
+void
+refusals_begin_anew(struct helper *helper, uint32_t number)
+{
+	const struct edge_sandbox *sandbox =
+	    guard_sandbox(&helper->guard, number);
+	struct refusals *r = &helper->refusals;
+	struct batch batch;
+
+	r->now[number] = r->last[number] = r->total[number] = 0;
+	batch_begin(&batch, &helper->nft);
+	for (size_t i = 0; i < sandbox->source_count; i++) {
+		const struct addr *source = &sandbox->sources[i];
+		struct element element = element_source(source);
+
+		for (size_t k = 0; k < ARRAY_LEN(by_source); k++)
+			elements_drop(&batch,
+			    element_set(by_source[k][0], by_source[k][1],
+				source),
+			    &element, 1);
+	}
+	(void)batch_commit(&batch);
 }
 
 static bool

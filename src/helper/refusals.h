@@ -30,6 +30,9 @@ int refusals_take(struct helper *);
  * has counted for them was the last holder's. Numbers without a sandbox begin
  * at 0 again. 0 or negative errno. */
 int refusals_follow(struct helper *);
+/* Whoever has this number begins at 0, and his addresses with nothing that
+ * packets of the last one left behind. */
+void refusals_begin_anew(struct helper *, uint32_t sandbox);
 /* Fills in the answers to all requests for it of this wake-up. */
 void refusals_answer(struct helper *);
 

@@ -142,7 +142,7 @@ static void
 begin(struct helper *helper)
 {
 	const struct edge_before before = { helper->guard.config,
-		helper->guard.numbers_max };
+		helper->guard.config->file_numbers_max };
 	struct bundle bundle = { .count = 0 };
 	struct source source;
 	char reason[REASON_MAX];

@@ -18,14 +18,27 @@
 static bool
 is_about(const struct revocation *revocation, const struct helper_msg *msg)
 {
-	return revocation->sandbox == msg->sandbox &&
+	return revocation->kind == REVOKE_ELEMENT &&
+	    revocation->sandbox == msg->sandbox &&
 	    revocation->addr.family == msg->addr.family &&
 	    addr_equal(&revocation->addr, &msg->addr) &&
 	    revocation->service.protocol == msg->service.protocol &&
 	    revocation->service.port == msg->service.port;
 }
 
-/* Puts a sandbox's sources into quarantine or takes them out. */
+void
+revoking_quarantine(struct batch *batch, const struct addr *source, bool in)
+{
+	const char *set = element_set("quarantined4", "quarantined6", source);
+	struct element element = element_source(source);
+
+	if (in)
+		elements_add(batch, set, &element, 1);
+	else
+		elements_drop(batch, set, &element, 1);
+}
+
+/* The same for all sources of a sandbox. */
 static void
 quarantine(const struct helper *helper, struct batch *batch, uint32_t number,
     bool in)
@@ -33,60 +46,69 @@ quarantine(const struct helper *helper, struct batch *batch, uint32_t number,
 	const struct edge_sandbox *sandbox =
 	    guard_sandbox(&helper->guard, number);
 
-	for (size_t i = 0; i < sandbox->source_count; i++) {
-		const struct addr *source = &sandbox->sources[i];
-		struct element element = element_source(source);
-		const char *set =
-		    element_set("quarantined4", "quarantined6", source);
-
-		if (in)
-			elements_add(batch, set, &element, 1);
-		else
-			elements_drop(batch, set, &element, 1);
-	}
+	for (size_t i = 0; i < sandbox->source_count; i++)
+		revoking_quarantine(batch, &sandbox->sources[i], in);
 }
 
-/* The end of a flush; one who is in quarantine of his own stays there. */
 static bool
-let_out(const struct helper *helper, struct batch *batch, uint32_t number)
+is_of_element(const struct revocation *r, const struct guard *guard,
+    const struct flow *flow)
 {
-	if (helper->guard.sandboxes[number].quarantined)
+	if (r->service.protocol != flow->protocol)
 		return false;
-	quarantine(helper, batch, number, false);
-	return true;
+	if (flow->to_port == r->service.port &&
+	    addr_equal(&flow->to, &r->addr) &&
+	    guard_whose(guard, &flow->from) == r->sandbox)
+		return true;
+	/* An entry whose answer was seen first. */
+	return flow->from_port == r->service.port &&
+	    addr_equal(&flow->from, &r->addr) &&
+	    guard_whose(guard, &flow->to) == r->sandbox;
+}
+
+static bool
+is_of_address(const struct flow *flow, const struct addr *addr)
+{
+	return addr_equal(&flow->from, addr) || addr_equal(&flow->to, addr) ||
+	    addr_equal(&flow->back_from, addr) ||
+	    addr_equal(&flow->back_to, addr);
+}
+
+static bool
+dooms(const struct revocation *r, const struct guard *guard,
+    const struct flow *flow)
+{
+	switch (r->kind) {
+	case REVOKE_ELEMENT:
+		return is_of_element(r, guard, flow);
+	case REVOKE_SANDBOX:
+		return sweep_involves(guard, flow, r->sandbox) &&
+		    !sweep_is_free(guard, flow);
+	case REVOKE_DEPARTED:
+		return is_of_address(flow, &r->addr);
+	case REVOKE_ARRIVING:
+		return sweep_involves(guard, flow, r->sandbox) &&
+		    !sweep_is_to_listener(guard, flow);
+	case REVOKE_ARRIVED:
+		return sweep_involves(guard, flow, r->sandbox) &&
+		    sweep_is_unexplained(guard, flow);
+	}
+	UNREACHABLE();
 }
 
 static bool
 is_doomed(const struct flow *flow, void *data)
 {
 	const struct helper *helper = data;
-	uint32_t from = guard_whose(&helper->guard, &flow->from);
-	uint32_t to = guard_whose(&helper->guard, &flow->to);
 
-	for (size_t i = 0; i < helper->revocation_count; i++) {
-		const struct revocation *r = &helper->revocations[i];
-
-		if (r->addr.family == 0) {
-			if (sweep_involves(&helper->guard, flow, r->sandbox) &&
-			    !sweep_is_free(&helper->guard, flow))
-				return true;
-			continue;
-		}
-		if (r->service.protocol != flow->protocol)
-			continue;
-		if (from == r->sandbox && flow->to_port == r->service.port &&
-		    addr_equal(&flow->to, &r->addr))
+	for (size_t i = 0; i < helper->revocation_count; i++)
+		if (dooms(&helper->revocations[i], &helper->guard, flow))
 			return true;
-		/* An entry whose answer was seen first. */
-		if (to == r->sandbox && flow->from_port == r->service.port &&
-		    addr_equal(&flow->from, &r->addr))
-			return true;
-	}
 	return false;
 }
 
-static void
-pass(struct helper *helper)
+void
+revoking_pass(struct helper *helper)
 {
 	struct flows_cut cut;
 	int error = flows_cut(&helper->flows, is_doomed, helper, &cut);
@@ -96,35 +118,69 @@ pass(struct helper *helper)
 		    batch_error_text(error));
 }
 
-/* Ends the revocations that are due: flows once more, then `cut` out. */
+/* The end of a flush; one who is in quarantine of his own stays there. */
 static void
-finish(struct helper *helper, uint64_t now_ms)
+let_out(const struct helper *helper, struct batch *batch, uint32_t number)
+{
+	if (!helper->guard.sandboxes[number].quarantined)
+		quarantine(helper, batch, number, false);
+}
+
+/* Takes out what one revocation has put in. */
+static void
+put_end(struct helper *helper, struct batch *batch, const struct revocation *r)
+{
+	struct element elements[EDGE_SOURCES_MAX];
+
+	switch (r->kind) {
+	case REVOKE_ELEMENT:
+		elements_drop(batch, element_set("cut4", "cut6", &r->addr),
+		    elements,
+		    helper_fan_out(helper, r->sandbox, &r->addr, r->service,
+			CUT_MS, elements));
+		return;
+	case REVOKE_ARRIVING:
+		helper->guard.sandboxes[r->sandbox].arriving = false;
+		let_out(helper, batch, r->sandbox);
+		return;
+	case REVOKE_SANDBOX:
+		let_out(helper, batch, r->sandbox);
+		return;
+	case REVOKE_DEPARTED:
+		revoking_quarantine(batch, &r->addr, false);
+		return;
+	case REVOKE_ARRIVED:
+		return;
+	}
+	UNREACHABLE();
+}
+
+/* Ends the revocations that are due: flows once more, then `cut` out. An
+ * arrival is followed by a second look, unless all is to end. */
+static void
+finish(struct helper *helper, uint64_t now_ms, bool all)
 {
 	struct batch batch;
-	bool whole = false; /* a sandbox, so that the digest changes */
 	size_t kept = 0;
 	int error;
 
-	pass(helper);
+	revoking_pass(helper);
 	batch_begin(&batch, &helper->nft);
 	for (size_t i = 0; i < helper->revocation_count; i++) {
 		struct revocation *r = &helper->revocations[i];
-		struct element elements[EDGE_SOURCES_MAX];
 
-		if (r->due_ms > now_ms || batch_room(&batch) < 16384)
-			helper->revocations[kept++] = *r;
-		else if (r->addr.family == 0)
-			whole |= let_out(helper, &batch, r->sandbox);
-		else
-			elements_drop(&batch,
-			    element_set("cut4", "cut6", &r->addr), elements,
-			    helper_fan_out(helper, r->sandbox, &r->addr,
-				r->service, CUT_MS, elements));
+		if ((r->due_ms <= now_ms || all) &&
+		    batch_room(&batch) >= 16384) {
+			put_end(helper, &batch, r);
+			if (r->kind != REVOKE_ARRIVING || all)
+				continue;
+			r->kind = REVOKE_ARRIVED;
+			r->due_ms = now_ms + SECOND_PASS_MS;
+		}
+		helper->revocations[kept++] = *r;
 	}
 	helper->revocation_count = kept;
 	error = batch_commit(&batch);
-	if (error == 0 && whole)
-		error = ruleset_settle(&helper->ruleset);
 	if (error != 0) {
 		log_error("cut: could not be taken out: %s",
 		    batch_error_text(error));
@@ -134,11 +190,11 @@ finish(struct helper *helper, uint64_t now_ms)
 
 /* Full: what is waiting is done early. Not while a batch is being built, as
  * that needs one too. */
-static void
-make_room(struct helper *helper, size_t count)
+void
+revoking_make_room(struct helper *helper, size_t count)
 {
 	while (helper->revocation_count + count > REVOCATIONS_MAX)
-		finish(helper, UINT64_MAX);
+		finish(helper, 0, true);
 }
 
 static void
@@ -163,12 +219,16 @@ void
 revoking_tick(struct helper *helper, uint64_t now_ms)
 {
 	if (helper->revocation_count != 0 && revoking_due(helper) <= now_ms)
-		finish(helper, now_ms);
+		finish(helper, now_ms, now_ms == UINT64_MAX);
 }
 
 void
 revoking_forget(struct helper *helper)
 {
+	for (size_t i = 0; i < helper->revocation_count; i++)
+		if (helper->revocations[i].kind == REVOKE_ARRIVING)
+			helper->guard.sandboxes[helper->revocations[i].sandbox]
+			    .arriving = false;
 	helper->revocation_count = 0;
 }
 
@@ -180,16 +240,104 @@ revoking_spare(struct helper *helper, struct batch *batch,
 
 	for (size_t i = 0; i < helper->revocation_count; i++) {
 		struct revocation *r = &helper->revocations[i];
-		struct element elements[EDGE_SOURCES_MAX];
 
-		if (!is_about(r, msg)) {
+		if (is_about(r, msg))
+			put_end(helper, batch, r);
+		else
 			helper->revocations[kept++] = *r;
+	}
+	helper->revocation_count = kept;
+}
+
+void
+revoking_depart(struct helper *helper, const struct addr *addr, uint64_t now_ms)
+{
+	revoking_make_room(helper, 1);
+	remember(helper,
+	    (struct revocation){ .addr = *addr,
+		.due_ms = now_ms + SECOND_PASS_MS,
+		.kind = REVOKE_DEPARTED });
+}
+
+void
+revoking_take_over(struct helper *helper, struct batch *batch,
+    const struct addr *addr)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < helper->revocation_count; i++) {
+		struct revocation *r = &helper->revocations[i];
+
+		if (r->kind == REVOKE_DEPARTED && addr_equal(&r->addr, addr))
+			put_end(helper, batch, r);
+		else
+			helper->revocations[kept++] = *r;
+	}
+	helper->revocation_count = kept;
+}
+
+void
+revoking_arrive(struct helper *helper, uint32_t sandbox, uint64_t now_ms)
+{
+	revoking_make_room(helper, 1);
+	remember(helper,
+	    (struct revocation){ .sandbox = sandbox,
+		.due_ms = now_ms + ARRIVAL_MS,
+		.kind = REVOKE_ARRIVING });
+	helper->guard.sandboxes[sandbox].arriving = true;
+}
+
+void
+revoking_arrivals(struct helper *helper, uint64_t now_ms)
+{
+	for (size_t i = 0; i < helper->revocation_count; i++)
+		if (helper->revocations[i].kind == REVOKE_ARRIVING)
+			helper->revocations[i].due_ms = 0;
+	finish(helper, now_ms, false);
+}
+
+static struct member
+quarantined(const struct addr *addr)
+{
+	return (struct member){
+		.set = element_set("quarantined4", "quarantined6", addr),
+		.element = element_source(addr),
+	};
+}
+
+size_t
+revoking_members(const struct helper *helper, struct member *ret)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < helper->revocation_count; i++) {
+		const struct revocation *r = &helper->revocations[i];
+		const struct edge_sandbox *sandbox;
+
+		if (r->kind == REVOKE_DEPARTED)
+			ret[count++] = quarantined(&r->addr);
+		if (r->kind != REVOKE_ARRIVING && r->kind != REVOKE_SANDBOX)
 			continue;
-		}
-		elements_drop(batch, element_set("cut4", "cut6", &r->addr),
-		    elements,
-		    helper_fan_out(helper, r->sandbox, &r->addr, r->service,
-			CUT_MS, elements));
+		sandbox = guard_sandbox(&helper->guard, r->sandbox);
+		for (size_t k = 0; k < sandbox->source_count; k++)
+			ret[count++] = quarantined(&sandbox->sources[k]);
+	}
+	return count;
+}
+
+/* A quarantine stays: the departure of the addresses ends it. */
+void
+revoking_leave(struct helper *helper, struct batch *batch, uint32_t sandbox)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < helper->revocation_count; i++) {
+		struct revocation *r = &helper->revocations[i];
+
+		if (r->sandbox != sandbox)
+			helper->revocations[kept++] = *r;
+		else if (r->kind == REVOKE_ELEMENT)
+			put_end(helper, batch, r);
 	}
 	helper->revocation_count = kept;
 }
@@ -218,7 +366,7 @@ revoking_unpin(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 	struct batch batch;
 	int error;
 
-	make_room(helper, to - from);
+	revoking_make_room(helper, to - from);
 	batch_begin(&batch, &helper->nft);
 	for (size_t i = from; i < to; i++) {
 		struct request *request = &helper->requests[i];
@@ -229,15 +377,17 @@ revoking_unpin(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 			continue;
 		put_unpin(helper, &batch, msg);
 		remember(helper,
-		    (struct revocation){ msg->sandbox, msg->addr, msg->service,
-			now_ms + SECOND_PASS_MS });
+		    (struct revocation){ .sandbox = msg->sandbox,
+			.addr = msg->addr,
+			.service = msg->service,
+			.due_ms = now_ms + SECOND_PASS_MS });
 	}
 	error = batch_commit(&batch);
 	if (error != 0) {
 		log_error("unpin: %s", batch_error_text(error));
 		helper->suspect = true;
 	}
-	pass(helper);
+	revoking_pass(helper);
 	for (size_t i = from; i < to; i++)
 		if (helper->requests[i].status == 0)
 			helper->requests[i].status = error;
@@ -245,14 +395,16 @@ revoking_unpin(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 
 /* Up to `max` elements that the configuration does not open any more. */
 static size_t
-find_ungranted(const struct helper *helper, struct helper_msg *ret, size_t max)
+find_ungranted(const struct helper *helper, uint32_t sandbox,
+    struct helper_msg *ret, size_t max)
 {
 	const struct held_pin *pin;
 	size_t at = 0, count = 0;
 
 	while (
 	    count < max && (pin = held_next(&helper->guard.held, &at)) != NULL)
-		if (!guard_opens(&helper->guard, pin))
+		if ((sandbox == 0 || pin->sandbox == sandbox) &&
+		    !guard_opens(&helper->guard, pin))
 			ret[count++] =
 			    (struct helper_msg){ .sandbox = pin->sandbox,
 				    .addr = pin->addr,
@@ -261,27 +413,29 @@ find_ungranted(const struct helper *helper, struct helper_msg *ret, size_t max)
 }
 
 unsigned int
-revoking_prune(struct helper *helper, uint64_t now_ms)
+revoking_prune(struct helper *helper, uint32_t sandbox, uint64_t now_ms)
 {
 	struct helper_msg found[DROP_AT_ONCE];
 	unsigned int all = 0;
 	size_t count;
 
-	while ((count = find_ungranted(helper, found, DROP_AT_ONCE)) > 0) {
+	while ((count = find_ungranted(helper, sandbox, found, DROP_AT_ONCE)) >
+	    0) {
 		struct batch batch;
 
-		make_room(helper, count);
+		revoking_make_room(helper, count);
 		batch_begin(&batch, &helper->nft);
 		for (size_t i = 0; i < count; i++) {
 			put_unpin(helper, &batch, &found[i]);
 			remember(helper,
-			    (struct revocation){ found[i].sandbox,
-				found[i].addr, found[i].service,
-				now_ms + SECOND_PASS_MS });
+			    (struct revocation){ .sandbox = found[i].sandbox,
+				.addr = found[i].addr,
+				.service = found[i].service,
+				.due_ms = now_ms + SECOND_PASS_MS });
 		}
 		if (batch_commit(&batch) != 0)
 			helper->suspect = true;
-		pass(helper);
+		revoking_pass(helper);
 		all += (unsigned int)count;
 	}
 	return all;
@@ -304,9 +458,10 @@ hurry(struct helper *helper, uint32_t sandbox)
 void
 revoking_end(struct helper *helper, uint32_t sandbox)
 {
-	/* More than one transaction has room for take several rounds. */
+	/* More than one transaction has room for take several rounds. What
+	 * arrives is looked at again in the next. */
 	while (hurry(helper, sandbox))
-		finish(helper, 0);
+		finish(helper, 0, false);
 }
 
 int
@@ -344,10 +499,11 @@ revoking_drop_pins(struct helper *helper, uint32_t sandbox)
 void
 revoking_look_again(struct helper *helper, uint32_t sandbox, uint64_t now_ms)
 {
-	make_room(helper, 1);
+	revoking_make_room(helper, 1);
 	remember(helper,
 	    (struct revocation){ .sandbox = sandbox,
-		.due_ms = now_ms + SECOND_PASS_MS });
+		.due_ms = now_ms + SECOND_PASS_MS,
+		.kind = REVOKE_SANDBOX });
 }
 
 void
@@ -365,5 +521,5 @@ revoking_flush(struct helper *helper, struct request *request, uint64_t now_ms)
 	request->status = batch_commit(&batch);
 	if (request->status == 0)
 		request->status = revoking_drop_pins(helper, sandbox);
-	pass(helper);
+	revoking_pass(helper);
 }

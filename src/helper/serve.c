@@ -57,10 +57,10 @@ static const struct permit {
 	{ HELPER_ASK_RELOAD, IN(STATE_READY), false },
 	{ HELPER_PARSED, IN(STATE_READY), false },
 	{ HELPER_SWITCHED, IN(STATE_READY), false },
-	{ HELPER_SOURCE, IN(STATE_SETTLING) | IN(STATE_READY), true },
-	{ HELPER_ATTACH, IN(STATE_SETTLING) | IN(STATE_READY), true },
-	{ HELPER_DETACH, IN(STATE_SETTLING) | IN(STATE_READY), true },
-	{ HELPER_ASSIGN, IN(STATE_READY), true },
+	{ HELPER_SOURCE, IN(STATE_SETTLING) | IN(STATE_READY), false },
+	{ HELPER_ATTACH, IN(STATE_SETTLING) | IN(STATE_READY), false },
+	{ HELPER_DETACH, IN(STATE_SETTLING) | IN(STATE_READY), false },
+	{ HELPER_ASSIGN, IN(STATE_READY), false },
 };
 
 static const struct permit *
@@ -83,6 +83,7 @@ answer(struct helper *helper, struct request *request)
 		.op = (uint8_t)(request->msg.op + 1),
 		.id = request->msg.id,
 		.status = request->status,
+		.ifindex = request->ifindex,
 		.count = request->count,
 	    });
 }
@@ -110,7 +111,11 @@ hello(struct helper *helper, struct request *request)
 static void
 settle(struct helper *helper, struct request *request)
 {
-	request->status = sweep_unexplained(helper);
+	request->status = inherit_end(helper, helper_now_ms());
+	if (request->status == 0)
+		request->status = sweep_unexplained(helper);
+	revoking_tick(helper, UINT64_MAX);
+	helper_tick(helper, UINT64_MAX - 1);
 	if (request->status == 0)
 		request->status = ruleset_verify(&helper->ruleset);
 	if (request->status == 0)
@@ -207,6 +212,8 @@ act_alone(struct helper *helper, struct request *request, uint64_t now_ms)
 		reload_parsed(helper, request);
 	else if (permit->op == HELPER_SWITCHED)
 		reload_switched(helper, request, now_ms);
+	else if (permit->op == HELPER_ASSIGN)
+		attaching_assign(helper, request, now_ms);
 	else
 		return;
 	if (!helper->broken)
@@ -233,6 +240,13 @@ act(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 	case HELPER_UNPIN:
 		revoking_unpin(helper, from, to, now_ms);
 		break;
+	case HELPER_SOURCE:
+	case HELPER_ATTACH:
+		attaching_attach(helper, from, to, now_ms);
+		break;
+	case HELPER_DETACH:
+		attaching_detach(helper, from, to, now_ms);
+		break;
 	case HELPER_FLOWS:
 	case HELPER_STATS:
 		return true; /* together, at the end */
@@ -244,9 +258,6 @@ act(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 	case HELPER_ASK_RELOAD:
 	case HELPER_PARSED:
 	case HELPER_SWITCHED:
-	case HELPER_SOURCE:
-	case HELPER_ATTACH:
-	case HELPER_DETACH:
 	case HELPER_ASSIGN:
 		act_alone(helper, &helper->requests[from], now_ms);
 		return !helper->broken;
@@ -260,7 +271,15 @@ static bool
 is_grouped(uint8_t op)
 {
 	return op == HELPER_PIN || op == HELPER_RECALL || op == HELPER_UNPIN ||
-	    op == HELPER_FLOWS || op == HELPER_STATS;
+	    op == HELPER_FLOWS || op == HELPER_STATS || op == HELPER_ATTACH ||
+	    op == HELPER_DETACH;
+}
+
+/* What is done together; sources belong to what follows. */
+static uint8_t
+group_of(uint8_t op)
+{
+	return op == HELPER_SOURCE ? HELPER_ATTACH : op;
 }
 
 static bool
@@ -269,11 +288,11 @@ act_on_all(struct helper *helper, uint64_t now_ms)
 	size_t from = 0;
 
 	while (from < helper->request_count) {
-		uint8_t op = helper->requests[from].msg.op;
+		uint8_t op = group_of(helper->requests[from].msg.op);
 		size_t to = from + 1;
 
 		while (is_grouped(op) && to < helper->request_count &&
-		    helper->requests[to].msg.op == op)
+		    group_of(helper->requests[to].msg.op) == op)
 			to++;
 		if (!act(helper, from, to, now_ms))
 			return false;
@@ -404,6 +423,8 @@ milliseconds_left(const struct helper *helper, uint64_t now_ms)
 		due = helper->verify_ms;
 	if (helper->stop_ms < due)
 		due = helper->stop_ms;
+	if (helper->settle_ms < due && helper->revocation_count == 0)
+		due = helper->settle_ms;
 	if (helper->suspect || due <= now_ms)
 		return 0;
 	return due - now_ms < 60000 ? (int)(due - now_ms) : 60000;
@@ -462,6 +483,7 @@ serve_once(struct helper *helper, int signals, pid_t resolver)
 			status = signalled;
 	}
 	revoking_tick(helper, helper_now_ms());
+	helper_tick(helper, helper_now_ms());
 	reload_tick(helper);
 	if (status == GOING_ON && helper_now_ms() >= helper->stop_ms)
 		status = EXIT_STOPPED;

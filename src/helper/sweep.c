@@ -33,8 +33,8 @@ sweep_involves(const struct guard *guard, const struct flow *flow,
 	return false;
 }
 
-static bool
-is_to_listener(const struct guard *guard, const struct flow *flow)
+bool
+sweep_is_to_listener(const struct guard *guard, const struct flow *flow)
 {
 	return (flow->protocol == PROTO_UDP || flow->protocol == PROTO_TCP) &&
 	    guard_whose(guard, &flow->from) != 0 &&
@@ -65,10 +65,7 @@ sweep_is_free(const struct guard *guard, const struct flow *flow)
 {
 	uint32_t target = target_of(guard, flow);
 
-	if (guard->config->settings.nft_sets &&
-	    guard_whose(guard, &flow->from) == 0)
-		return true;
-	return is_to_listener(guard, flow) ||
+	return sweep_is_to_listener(guard, flow) ||
 	    (guard_whose(guard, &flow->to) != 0 &&
 		guard_is_own(guard, &flow->from)) ||
 	    (target != 0 && guard_whose(guard, &flow->from) == 0 &&
@@ -76,13 +73,19 @@ sweep_is_free(const struct guard *guard, const struct flow *flow)
 }
 
 static bool
+is_intruding(const struct guard *guard, const struct flow *flow)
+{
+	uint32_t target = target_of(guard, flow);
+
+	return target != 0 && !is_invited(guard, target, flow);
+}
+
+static bool
 is_uninvited(const struct flow *flow, void *data)
 {
 	const struct helper *helper = data;
-	uint32_t target = target_of(&helper->guard, flow);
 
-	return !helper->config->settings.nft_sets && target != 0 &&
-	    !is_invited(&helper->guard, target, flow);
+	return is_intruding(&helper->guard, flow);
 }
 
 int
@@ -97,7 +100,7 @@ is_anybodys(const struct flow *flow, void *data)
 	const struct helper *helper = data;
 
 	return sweep_involves(&helper->guard, flow, 0) &&
-	    !is_to_listener(&helper->guard, flow);
+	    !sweep_is_to_listener(&helper->guard, flow);
 }
 
 int
@@ -117,7 +120,7 @@ is_ones(const struct flow *flow, void *data)
 	const struct one *one = data;
 
 	return sweep_involves(one->guard, flow, one->sandbox) &&
-	    !is_to_listener(one->guard, flow);
+	    !sweep_is_to_listener(one->guard, flow);
 }
 
 int
@@ -128,24 +131,24 @@ sweep_sandbox(struct helper *helper, uint32_t sandbox, struct flows_cut *ret)
 	return flows_cut(&helper->flows, is_ones, &one, ret);
 }
 
-static bool
-is_unexplained(const struct flow *flow, void *data)
+bool
+sweep_is_unexplained(const struct guard *guard, const struct flow *flow)
 {
-	const struct helper *helper = data;
-	const struct guard *guard = &helper->guard;
 	uint32_t from = guard_whose(guard, &flow->from);
 	struct service service = { flow->protocol, flow->to_port };
 
 	if (!sweep_involves(guard, flow, 0) || sweep_is_free(guard, flow))
 		return false;
-	return from == 0 || is_uninvited(flow, data) ||
+	return from == 0 || is_intruding(guard, flow) ||
 	    held_find(&guard->held, from, &flow->to, service) == NULL;
 }
 
-int
-sweep_unheld(struct helper *helper, struct flows_cut *ret)
+static bool
+is_unexplained(const struct flow *flow, void *data)
 {
-	return flows_cut(&helper->flows, is_unexplained, helper, ret);
+	const struct helper *helper = data;
+
+	return sweep_is_unexplained(&helper->guard, flow);
 }
 
 /* Elements of the kernel that no record explains. */
@@ -167,9 +170,6 @@ see_element(const struct element *element, void *data)
 	if (!element_read_pin(element, &source, &addr, &service))
 		return 0;
 	sandbox = guard_whose(orphans->guard, &source);
-	/* In a set that is lent, others may have elements of their own. */
-	if (sandbox == 0 && orphans->guard->config->settings.nft_sets)
-		return 0;
 	if (sandbox != 0)
 		pin = held_find(&orphans->guard->held, sandbox, &addr, service);
 	/* A lapsed record explains flows, not an element. */

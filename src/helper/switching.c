@@ -73,7 +73,7 @@ put(struct helper *helper, const struct member *there, size_t there_count,
 }
 
 static void
-put_back(struct helper *helper, const struct edge_config *config, size_t max)
+put_back(struct helper *helper, struct edge_config *config, size_t max)
 {
 	struct reload *reload = &helper->reload;
 
@@ -90,7 +90,7 @@ int
 switching_widen(struct helper *helper)
 {
 	struct reload *reload = &helper->reload;
-	const struct edge_config *config = helper->config;
+	struct edge_config *config = helper->config;
 	size_t max = helper->members_max;
 	int error;
 
@@ -113,8 +113,8 @@ switching_widen(struct helper *helper)
 		reload->after = NULL;
 		return error;
 	}
-	if (ruleset_settle(&helper->ruleset) != 0)
-		helper->suspect = true;
+	helper_changed(helper, 0);
+	attaching_carry(helper);
 	guard_widen(&helper->guard, reload->next);
 	return 0;
 }
@@ -203,13 +203,12 @@ switching_narrow(struct helper *helper, uint64_t now_ms)
 	if (error == 0)
 		error = modes_sync(helper);
 	homes_rebind(helper);
-	pruned = revoking_prune(helper, now_ms);
+	pruned = revoking_prune(helper, 0, now_ms);
 	if (pruned != 0)
 		log_warn("reload: %u pins were left that the file does not "
 			 "grant any more; closed",
 		    pruned);
-	if (error == 0 && !helper->suspect)
-		error = ruleset_settle(&helper->ruleset);
+	helper_changed(helper, 0);
 	if (error != 0) {
 		log_error("reload: the table is not as it should be: %s",
 		    batch_error_text(error));

@@ -12,13 +12,12 @@
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
 #include "src/helper/revoking.h"
-#include "src/helper/sets.h"
 #include "src/helper/sweep.h"
 
 #define REBUILD_TRIES 5
 
-void
-watch_tell_reset(struct helper *helper, uint64_t window_ms, uint64_t packets)
+static void
+tell_reset(struct helper *helper, uint64_t window_ms, uint64_t packets)
 {
 	if (helper->state == STATE_NEW)
 		return;
@@ -56,7 +55,10 @@ rebuild(struct helper *helper, const struct monitor_report *report)
 	}
 	window_ms = helper_now_ms() - start_ms;
 	held_clear(&helper->guard.held, 0);
+	revoking_pass(helper);
 	revoking_forget(helper);
+	inherit_forget(helper);
+	helper->settle_ms = UINT64_MAX;
 	error = sweep_all(helper, &cut);
 	if (error != 0)
 		log_error("connection tracking: %s", batch_error_text(error));
@@ -65,7 +67,7 @@ rebuild(struct helper *helper, const struct monitor_report *report)
 	    helper->nft.table,
 	    report->process[0] != '\0' ? report->process : "somebody",
 	    (unsigned int)report->pid, (unsigned int)window_ms, cut.count);
-	watch_tell_reset(helper, window_ms, cut.packets);
+	tell_reset(helper, window_ms, cut.packets);
 	return error == 0;
 }
 
@@ -77,10 +79,6 @@ watch_table(struct helper *helper)
 	bool due = helper->suspect || now_ms >= helper->verify_ms;
 	int error;
 
-	if (helper->nft.lent_pins4 != NULL) {
-		sets_watch(helper);
-		return true;
-	}
 	monitor_read(&helper->monitor, &report);
 	if (report.touched) {
 		helper->suspect = false;
@@ -89,7 +87,9 @@ watch_table(struct helper *helper)
 	if (!due && !report.lost)
 		return true;
 	/* The digest covers what is changed for the time of a revocation. */
-	if (helper->revocation_count != 0 && !helper->suspect) {
+	if ((helper->revocation_count != 0 ||
+		helper->settle_ms != UINT64_MAX) &&
+	    !helper->suspect) {
 		helper->verify_ms = now_ms + SECOND_PASS_MS;
 		return true;
 	}

@@ -12,22 +12,35 @@
  *   unpin|flows SANDBOX ADDRESS tcp|udp PORT
  *   many SANDBOX COUNT MS      pins 198.51.100.0 and up, tcp 443, at once
  *   renew COUNT ELEMENT…       as pin, COUNT times, each after the answer
+ *   source SANDBOX ADDRESS
+ *   bind SANDBOX LINK POLICY [EACH]            an ATTACH alone; LINK is a
+ *                              name, an index or 0, POLICY a place in the file
+ *   attach SANDBOX LINK POLICY ADDRESS…        with its SOURCEs
+ *   crowd SANDBOX COUNT LINK POLICY            from this number on, each with
+ *                              an address of 10.9.0.0 and up, then says so
+ *   rounds COUNT SANDBOX LINK POLICY ADDRESS…  attach and detach, each after
+ *                              the answer; prints both medians
+ *   detach SANDBOX | assign SANDBOX POLICY
+ *   parsed COUNT | switched
  *   raw HEX                    these octets, whatever they are
  *   exit STATUS
  *
- * A response is printed as `OP ID STATUS COUNT`, a notice as
- * `OP SANDBOX IFINDEX COUNT`. Ids count from 1.
+ * A response is printed as `OP ID STATUS COUNT` (of attach: IFINDEX), a notice
+ * as `OP SANDBOX IFINDEX COUNT`; `at TIME` follows the response to detach. Ids
+ * count from 1.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <net/if.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/helper_msg.h"
@@ -140,6 +153,187 @@ send_raw(const char *hex)
 	send_wire(wire, len);
 }
 
+static uint32_t
+link_of(const char *text)
+{
+	uint32_t index = (uint32_t)strtoul(text, NULL, 10);
+
+	return index != 0 ? index : if_nametoindex(text);
+}
+
+static void
+bind_one(uint32_t sandbox, const char *link, uint32_t policy, uint32_t each)
+{
+	request((struct helper_msg){ .op = HELPER_ATTACH,
+	    .sandbox = sandbox,
+	    .ifindex = strcmp(link, "0") == 0 ? 0 : link_of(link),
+	    .lifetime_ms = each,
+	    .count = policy });
+}
+
+/* The addresses are words that a space separates. */
+static void
+send_sources(uint32_t sandbox, const char *addresses)
+{
+	while (*addresses != '\0') {
+		struct helper_msg msg = { .op = HELPER_SOURCE,
+			.sandbox = sandbox };
+		size_t len = strcspn(addresses, " ");
+
+		if (!addr_parse(addresses, len, &msg.addr))
+			printf("not an address: %s\n", addresses);
+		else
+			request(msg);
+		addresses += len + strspn(addresses + len, " ");
+	}
+}
+
+static void
+send_bind(const char *args)
+{
+	unsigned int sandbox, policy, each = 0;
+	char link[32];
+
+	if (sscanf(args, "%u %31s %u %u", &sandbox, link, &policy, &each) >= 3)
+		bind_one(sandbox, link, policy, each);
+}
+
+static void
+send_attach(const char *args)
+{
+	unsigned int sandbox, policy;
+	char link[32];
+	int len = 0;
+
+	if (sscanf(args, "%u %31s %u %n", &sandbox, link, &policy, &len) < 3)
+		return;
+	send_sources(sandbox, args + len);
+	bind_one(sandbox, link, policy, 0);
+}
+
+static int
+answer_to(uint8_t op)
+{
+	for (;;) {
+		uint8_t wire[HELPER_MSG_SIZE];
+		struct helper_msg msg;
+		ssize_t len = recv(CHANNEL, wire, sizeof(wire), 0);
+
+		REQUIRE(len > 0 &&
+		    helper_msg_decode(&msg, wire, (size_t)len, false));
+		if (msg.op == op + 1)
+			return msg.status;
+	}
+}
+
+static void
+send_crowd(const char *args)
+{
+	unsigned int sandbox, count, policy, good = 0;
+	char link[32];
+
+	if (sscanf(args, "%u %u %31s %u", &sandbox, &count, link, &policy) != 4)
+		return;
+	for (unsigned int i = 0; i < count; i++) {
+		const uint8_t bytes[4] = { 10, 9, (uint8_t)(i >> 8),
+			(uint8_t)i };
+
+		request((struct helper_msg){ .op = HELPER_SOURCE,
+		    .sandbox = sandbox + i,
+		    .addr = addr_v4(bytes) });
+		bind_one(sandbox + i, link, policy, 0);
+		good += answer_to(HELPER_ATTACH) == 0 ? 1 : 0;
+	}
+	printf("crowd %u\n", good);
+}
+
+static int64_t
+now_us(void)
+{
+	struct timespec now;
+
+	REQUIRE(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static int
+compare_times(const void *a, const void *b)
+{
+	const int64_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+#define ROUNDS_MAX 4096
+
+static void
+rounds(const char *args)
+{
+	static int64_t in[ROUNDS_MAX], out[ROUNDS_MAX];
+	unsigned int count = 0, sandbox = 0, good = 0;
+	const char *rest = strchr(args, ' ');
+	struct helper_msg detach = { .op = HELPER_DETACH };
+
+	if (sscanf(args, "%u %u", &count, &sandbox) != 2 || rest == NULL ||
+	    count == 0 || count > ROUNDS_MAX)
+		return;
+	detach.sandbox = sandbox;
+	for (unsigned int i = 0; i < count; i++) {
+		int64_t start = now_us(), middle;
+
+		send_attach(rest + 1);
+		good += answer_to(HELPER_ATTACH) == 0 ? 1 : 0;
+		middle = now_us();
+		request(detach);
+		good += answer_to(HELPER_DETACH) == 0 ? 1 : 0;
+		in[i] = middle - start;
+		out[i] = now_us() - middle;
+	}
+	qsort(in, count, sizeof(*in), compare_times);
+	qsort(out, count, sizeof(*out), compare_times);
+	printf("rounds %u attach %" PRId64 " us detach %" PRId64 " us\n", good,
+	    in[count / 2], out[count / 2]);
+}
+
+static void
+send_two(uint8_t op, const char *args)
+{
+	unsigned int sandbox = 0, policy = 0;
+
+	(void)sscanf(args, "%u %u", &sandbox, &policy);
+	request((struct helper_msg){ .op = op,
+	    .sandbox = sandbox,
+	    .count = policy });
+}
+
+static bool
+obey_attach(const char *word, const char *args)
+{
+	if (strcmp(word, "source") == 0)
+		send_sources((uint32_t)strtoul(args, NULL, 10),
+		    args + strcspn(args, " ") + 1);
+	else if (strcmp(word, "bind") == 0)
+		send_bind(args);
+	else if (strcmp(word, "attach") == 0)
+		send_attach(args);
+	else if (strcmp(word, "crowd") == 0)
+		send_crowd(args);
+	else if (strcmp(word, "rounds") == 0)
+		rounds(args);
+	else if (strcmp(word, "detach") == 0)
+		send_two(HELPER_DETACH, args);
+	else if (strcmp(word, "assign") == 0)
+		send_two(HELPER_ASSIGN, args);
+	else if (strcmp(word, "parsed") == 0)
+		request((struct helper_msg){ .op = HELPER_PARSED,
+		    .count = strtoul(args, NULL, 10) });
+	else if (strcmp(word, "switched") == 0)
+		request((struct helper_msg){ .op = HELPER_SWITCHED });
+	else
+		return false;
+	return true;
+}
+
 static void
 obey(char *line)
 {
@@ -180,8 +374,22 @@ obey(char *line)
 		send_raw(args);
 	else if (strcmp(line, "exit") == 0)
 		exit((int)strtol(args, NULL, 10));
-	else
+	else if (!obey_attach(line, args))
 		printf("unknown command %s\n", line);
+}
+
+/* As tcpdump writes it, to compare. */
+static void
+show_time(void)
+{
+	struct timespec now;
+	char text[32];
+	struct tm local;
+
+	REQUIRE(clock_gettime(CLOCK_REALTIME, &now) == 0);
+	REQUIRE(localtime_r(&now.tv_sec, &local) != NULL);
+	strftime(text, sizeof(text), "%H:%M:%S", &local);
+	printf("at %s.%06ld\n", text, now.tv_nsec / 1000);
 }
 
 static void
@@ -203,7 +411,10 @@ receive(void)
 		    msg.count);
 	else
 		printf("%s %" PRIu32 " %" PRId32 " %" PRIu64 "\n",
-		    helper_op_name(msg.op), msg.id, msg.status, msg.count);
+		    helper_op_name(msg.op), msg.id, msg.status,
+		    msg.op == HELPER_ATTACH + 1 ? msg.ifindex : msg.count);
+	if (msg.op == HELPER_DETACH + 1)
+		show_time();
 	if (msg.op == HELPER_STOP) {
 		printf("hangup\n");
 		exit(EXIT_SUCCESS);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,9 @@ static const char text[] = "version: 1\n"
 			   "      - name: two.example.com\n"
 			   "        ports: [udp/443]\n"
 			   "        private: [10.5.0.0/24, 192.0.2.1/32]\n"
-			   "  q: {allow: [one.example.com]}\n";
+			   "  q: {allow: [one.example.com]}\n"
+			   "attach: {prefixes: [192.0.2.0/24],\n"
+			   "  policies: [q], count_max: 2}\n";
 
 static struct edge_config *config;
 static struct guard guard;
@@ -48,6 +51,7 @@ setup(void)
 	ck_assert_msg(edge_config_read(&config, "test", root, &error) == 0,
 	    "%u:%u: %s", error.line, error.column, error.reason);
 	yaml_tree_free(root);
+	ck_assert_int_eq(edge_attach_reserve(config), 0);
 	ck_assert_int_eq(guard_init(&guard, config, 42), 0);
 	for (uint32_t i = 1; i <= guard.sandbox_count; i++)
 		guard.sandboxes[i].ifindex = 10 + i;
@@ -288,7 +292,7 @@ static const char next_text[] = "version: 1\n"
 static struct edge_config *
 follow(void)
 {
-	const struct edge_before before = { config, guard.numbers_max };
+	const struct edge_before before = { config, config->file_numbers_max };
 	struct edge_config *next = NULL;
 	struct yaml_node *root = NULL;
 	struct text_error error = { .line = 0 };
@@ -390,6 +394,173 @@ START_TEST(what_is_held_is_judged_by_the_configuration_of_now)
 }
 END_TEST
 
+static struct edge_attach
+attach_of(uint32_t policy, const char *source, const char *interface)
+{
+	struct edge_attach request = { .name = "#9",
+		.policy = policy,
+		.sources = { addr_of(source) },
+		.source_count = 1 };
+
+	snprintf(request.interface, sizeof(request.interface), "%s", interface);
+	return request;
+}
+
+/* Policies by their place: p 0, q 1. */
+static const struct attach_case {
+	uint32_t policy, each;
+	const char *source, *interface;
+	uint32_t number; /* behind those of the file */
+	int expected;
+} attach_cases[] = {
+	{ 1, 0, "192.0.2.20", "veth1", 1, 0 },
+	{ 1, 0, "192.0.2.20", "", 2, 0 },
+	{ 1, 0, "192.0.2.11", "veth1", 1, -EADDRINUSE },
+	{ 1, 0, "192.0.2.1", "veth1", 1, -EADDRNOTAVAIL },
+	{ 1, 0, "192.0.2.99", "veth1", 1, -EADDRNOTAVAIL }, /* the host's */
+	{ 1, 0, "198.51.100.53", "veth1", 1, -EACCES },
+	{ 0, 0, "192.0.2.20", "veth1", 1, -EPERM },
+	{ 7, 0, "192.0.2.20", "veth1", 1, -EPERM },
+	{ 1, 0, "192.0.2.20", "eth0", 1, -ENODEV },
+	{ 1, 0, "192.0.2.20", "veth1", 0, -EEXIST },
+	{ 1, 0, "192.0.2.20", "veth1", 3, -EEXIST },
+	{ 1, 1, "192.0.2.20", "veth1", 1, -EINVAL },
+};
+
+START_TEST(attaching_is_judged)
+{
+	const struct attach_case *c = &attach_cases[_i];
+	struct edge_attach request =
+	    attach_of(c->policy, c->source, c->interface);
+	struct addr own = addr_of("192.0.2.99");
+
+	request.each = c->each;
+	guard_set_own(&guard, &own, 1, false);
+	ck_assert_int_eq(guard_may_attach(&guard,
+			     config->file_numbers_max + c->number, &request),
+	    c->expected);
+}
+END_TEST
+
+START_TEST(attached_ones_are_granted_like_others)
+{
+	uint32_t number = config->file_numbers_max + 1;
+	struct edge_attach one = attach_of(1, "192.0.2.20", "veth1");
+	struct edge_attach two = attach_of(1, "192.0.2.9", "veth1");
+	struct helper_msg pin =
+	    request(HELPER_PIN, number, "9.9.9.9", 443, 60000);
+	struct helper_msg detach = { .op = HELPER_DETACH, .sandbox = number };
+
+	ck_assert_int_eq(guard_pin(&guard, &pin, 1000), -ENOENT);
+	guard_attach(&guard, number, &one);
+	ck_assert_int_eq(guard_pin(&guard, &pin, 1000), -ENODEV);
+	guard.sandboxes[number].ifindex = 11;
+	ck_assert_int_eq(guard_pin(&guard, &pin, 1000), 0);
+	pin.service.port = 22;
+	ck_assert_int_eq(guard_pin(&guard, &pin, 1000), -EACCES);
+	ck_assert_uint_eq(guard_whose(&guard, &one.sources[0]), number);
+	ck_assert_int_eq(guard_may_attach(&guard, number + 1, &one),
+	    -EADDRINUSE);
+	ck_assert_int_eq(guard_may_attach(&guard, number, &two), -EEXIST);
+	ck_assert_int_eq(guard_may_attach(&guard, number + 1, &two), 0);
+	guard_attach(&guard, number + 1, &two);
+	two.sources[0].bytes[3]++;
+	ck_assert_int_eq(guard_may_attach(&guard, number + 2, &two), -EEXIST);
+	ck_assert_int_eq(guard_may_detach(&guard, &detach), 0);
+	guard_detach(&guard, number);
+	ck_assert_int_eq(guard_may_detach(&guard, &detach), -ENOENT);
+	ck_assert_uint_eq(guard_whose(&guard, &one.sources[0]), 0);
+	ck_assert_int_eq(guard_pin(&guard, &pin, 1000), -ENOENT);
+	detach.sandbox = 1;
+	ck_assert_int_eq(guard_may_detach(&guard, &detach), -EINVAL);
+	detach.sandbox = UINT32_MAX;
+	ck_assert_int_eq(guard_may_detach(&guard, &detach), -ENOENT);
+}
+END_TEST
+
+/* However they come and go, each address is found as whose it is. */
+START_TEST(addresses_of_attached_ones_are_found)
+{
+	uint64_t state = unit_seed();
+	uint32_t first = config->file_numbers_max + 1;
+	struct edge_attach there[2] = { { .policy = 0 }, { .policy = 0 } };
+	bool is_there[2] = { false, false };
+
+	for (int round = 0; round < 2000; round++) {
+		uint32_t i = unit_random(&state) % 2;
+		struct addr addr = addr_of("192.0.2.12");
+
+		if (is_there[i]) {
+			guard_detach(&guard, first + i);
+		} else {
+			there[i] = attach_of(1, "192.0.2.0", "veth1");
+			there[i].sources[0].bytes[3] =
+			    (uint8_t)(20 + i * 100 + unit_random(&state) % 100);
+			guard_attach(&guard, first + i, &there[i]);
+		}
+		is_there[i] = !is_there[i];
+		for (i = 0; i < 2; i++)
+			ck_assert_uint_eq(guard_whose(&guard,
+					      &there[i].sources[0]),
+			    is_there[i] ? first + i : 0);
+		ck_assert_uint_eq(guard_whose(&guard, &addr), 2);
+		ck_assert_uint_eq(config->attached_count,
+		    (uint32_t)is_there[0] + (uint32_t)is_there[1]);
+	}
+}
+END_TEST
+
+START_TEST(assigning_is_judged)
+{
+	uint32_t number = config->file_numbers_max + 1;
+	struct edge_attach one = attach_of(1, "192.0.2.20", "veth1");
+	static const struct {
+		uint64_t policy;
+		int expected;
+	} tries[] = { { 1, 0 }, { 0, -EPERM }, { 2, -EPERM },
+		{ (uint64_t)1 << 32 | 1, -EPERM }, { UINT64_MAX, -EPERM } };
+	struct helper_msg msg = { .op = HELPER_ASSIGN, .sandbox = number };
+
+	ck_assert_int_eq(guard_may_assign(&guard, &msg), -ENOENT);
+	guard_attach(&guard, number, &one);
+	for (size_t i = 0; i < ARRAY_LEN(tries); i++) {
+		msg.count = tries[i].policy;
+		ck_assert_int_eq(guard_may_assign(&guard, &msg),
+		    tries[i].expected);
+	}
+	msg.sandbox = 1;
+	msg.count = 1;
+	ck_assert_int_eq(guard_may_assign(&guard, &msg), -EINVAL);
+}
+END_TEST
+
+/* Nobody comes between two configurations, and who goes goes from both. */
+START_TEST(a_reload_holds_up_attaching)
+{
+	uint32_t number = config->file_numbers_max + 1;
+	struct edge_attach one = attach_of(1, "192.0.2.20", "veth1");
+	struct edge_attach two = attach_of(1, "192.0.2.21", "veth1");
+	struct helper_msg msg = { .op = HELPER_ASSIGN, .sandbox = number };
+	struct edge_config *next;
+
+	guard_attach(&guard, number, &one);
+	next = follow();
+	ck_assert_int_eq(edge_attach_carry(next, config, number),
+	    EDGE_ATTACH_OFF);
+	edge_attach_put(next, number, &one);
+	guard_widen(&guard, next);
+	msg.count = 1;
+	ck_assert_int_eq(guard_may_attach(&guard, number + 1, &two), -EBUSY);
+	ck_assert_int_eq(guard_may_assign(&guard, &msg), -EBUSY);
+	ck_assert_int_eq(guard_may_detach(&guard, &msg), 0);
+	guard_detach(&guard, number);
+	ck_assert_uint_eq(next->attached_count, 0);
+	guard_narrow(&guard);
+	ck_assert_uint_eq(guard_whose(&guard, &one.sources[0]), 0);
+	edge_config_free(next);
+}
+END_TEST
+
 START_TEST(narrowing_without_widening_aborts)
 {
 	guard_narrow(&guard);
@@ -420,6 +591,12 @@ main(void)
 	    (int)ARRAY_LEN(wide_cases));
 	tcase_add_test(all, addresses_change_with_the_narrowing);
 	tcase_add_test(all, what_is_held_is_judged_by_the_configuration_of_now);
+	tcase_add_loop_test(all, attaching_is_judged, 0,
+	    (int)ARRAY_LEN(attach_cases));
+	tcase_add_test(all, attached_ones_are_granted_like_others);
+	tcase_add_test(all, addresses_of_attached_ones_are_found);
+	tcase_add_test(all, assigning_is_judged);
+	tcase_add_test(all, a_reload_holds_up_attaching);
 	tcase_add_test_raise_signal(all, narrowing_without_widening_aborts,
 	    SIGABRT);
 	tcase_add_test_raise_signal(all, no_such_sandbox_aborts, SIGABRT);
