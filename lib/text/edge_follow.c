@@ -82,7 +82,10 @@ same_control(const struct settings *a, const struct settings *b)
 static bool
 same_nft(const struct settings *a, const struct settings *b)
 {
-	return strcmp(a->nft_table, b->nft_table) == 0 &&
+	return a->nft_sets == b->nft_sets &&
+	    strcmp(a->nft_pins4, b->nft_pins4) == 0 &&
+	    strcmp(a->nft_pins6, b->nft_pins6) == 0 &&
+	    strcmp(a->nft_table, b->nft_table) == 0 &&
 	    a->nft_priority == b->nft_priority &&
 	    a->nft_masquerade == b->nft_masquerade &&
 	    a->nft_log_group == b->nft_log_group &&

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "lib/text/edge_attach.h"
+#include "lib/text/edge_mode.h"
 #include "lib/text/edge_policies.h"
 #include "lib/text/edge_sandboxes.h"
 
@@ -28,6 +29,8 @@ edge_config_read(struct edge_config **ret, const char *file,
 	if (r.config == NULL)
 		return -ENOMEM;
 	status = settings_read(&r.config->settings, file, root, ret_error);
+	if (status == 0)
+		status = edge_mode_check(&r);
 	if (status == 0)
 		status = edge_policies_read(&r);
 	if (status == 0)

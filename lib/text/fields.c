@@ -143,9 +143,9 @@ static const struct field fields[] = {
 	    .max = 10000,
 	    .fallback = "10/second",
 	    .help = "how many are logged for each sandbox" },
-	LATER("nft.family"),
-	LATER("nft.pins4"),
-	LATER("nft.pins6"),
+	OTHER("nft.family", "inet", "of the table of the two sets"),
+	OTHER("nft.pins4", NULL, "set that takes pins of IPv4"),
+	OTHER("nft.pins6", NULL, "set that takes pins of IPv6"),
 
 	{ .name = "pins.floor",
 	    .type = FIELD_MS,

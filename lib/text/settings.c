@@ -369,11 +369,21 @@ read_mode(struct reader *r, const struct yaml_node *node)
 	size_t mode = 0;
 	int status = value_choice(r->file, node, modes, &mode, r->error);
 
-	if (status == 0 && mode > 0)
+	if (status == 0 && strcmp(node->text, "sidecar") == 0)
 		return text_error_at(r->error, r->file, node,
-		    "\"mode: %s\" is not in this version yet; leave it out",
-		    node->text);
+		    "\"mode: sidecar\" is not in this version yet; leave it "
+		    "out");
+	r->settings->nft_sets = status == 0 && strcmp(node->text, "sets") == 0;
 	return status;
+}
+
+static int
+read_family(struct reader *r, const struct yaml_node *node)
+{
+	static const char *const families[] = { "inet", NULL };
+	size_t family = 0;
+
+	return value_choice(r->file, node, families, &family, r->error);
 }
 
 static int
@@ -431,6 +441,14 @@ read_other(struct reader *r, const char *name, const struct yaml_node *node)
 		return read_include(r, node);
 	if (strcmp(name, "nft.mode") == 0)
 		return read_mode(r, node);
+	if (strcmp(name, "nft.family") == 0)
+		return read_family(r, node);
+	if (strcmp(name, "nft.pins4") == 0)
+		return value_word(r->file, node, s->nft_pins4,
+		    sizeof(s->nft_pins4), r->error);
+	if (strcmp(name, "nft.pins6") == 0)
+		return value_word(r->file, node, s->nft_pins6,
+		    sizeof(s->nft_pins6), r->error);
 	if (strcmp(name, "protected.except") == 0)
 		return read_except(r, node);
 	if (strcmp(name, "protected.nat64") == 0)
@@ -504,7 +522,9 @@ check_required(struct reader *r, const struct yaml_node *root)
 	int status = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(required) && status == 0; i++)
-		if (yaml_tree_get(root, required[i].key) == NULL)
+		if (yaml_tree_get(root, required[i].key) == NULL &&
+		    (!r->settings->nft_sets ||
+			strcmp(required[i].key, "edge") != 0))
 			status = text_error_at(r->error, r->file, root,
 			    "\"%s\" is missing; write one such as %s",
 			    required[i].key, required[i].example);
@@ -648,6 +668,8 @@ settings_read(struct settings *ret, const char *file,
 bool
 settings_governs(const struct settings *settings, const char *interface)
 {
+	if (settings->nft_sets)
+		return true;
 	for (size_t i = 0; i < settings->edge_count; i++)
 		if (pattern_covers(settings->edge[i], interface))
 			return true;

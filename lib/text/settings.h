@@ -78,6 +78,8 @@ struct settings {
 	char control_path[SETTINGS_PATH_MAX];
 	char control_group[64];
 
+	bool nft_sets; /* mode: pins go into sets of the operator's */
+	char nft_pins4[32], nft_pins6[32]; /* which */
 	char nft_table[32];
 	int32_t nft_priority; /* -150 */
 	bool nft_masquerade;
@@ -118,7 +120,8 @@ int settings_read(struct settings *ret, const char *file,
 int settings_labels_read(const char *file, const struct yaml_node *map,
     struct setting_label *ret, uint16_t *ret_count,
     struct text_error *ret_error);
-/* Whether an interface is one of the edge. */
+/* Whether an interface is one of the edge; where rules are the operator's, any
+ * may be. */
 bool settings_governs(const struct settings *, const char *interface);
 /* What the kernel takes for the name of an interface; a star may end it. */
 bool text_is_interface(const char *name);

@@ -169,21 +169,20 @@ take_listing(struct live *live, const struct listing *listing)
 }
 
 bool
-live_read(const char *table, struct live *ret)
+live_read(const struct live_sets *sets, struct live *ret)
 {
-	static const char *const sets[] = { "pins4", "pins6" };
 	struct live live = { 0 };
 
 	for (size_t i = 0; i < 2; i++) {
 		struct listing listing = { 0 };
-		bool ok = list_set(table, sets[i], &listing) &&
+		bool ok = list_set(sets->table, sets->names[i], &listing) &&
 		    take_listing(&live, &listing);
 
 		free(listing.text);
 		if (ok)
 			continue;
-		complain("set %s of table inet %s cannot be read", sets[i],
-		    table);
+		complain("set %s of table inet %s cannot be read",
+		    sets->names[i], sets->table);
 		live_free(&live);
 		return false;
 	}

@@ -20,8 +20,14 @@ struct live {
 	size_t count, size;
 };
 
-/* The elements of pins4 and pins6 in a table. False: complained about. */
-bool live_read(const char *table, struct live *ret);
+/* Where pins are: two sets of a table. */
+struct live_sets {
+	char table[64];
+	char names[2][64];
+};
+
+/* Their elements. False: complained about. */
+bool live_read(const struct live_sets *, struct live *ret);
 void live_free(struct live *);
 
 #endif

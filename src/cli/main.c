@@ -47,7 +47,7 @@ static const struct command commands[] = {
 	    "cut a sandbox off, at once and until it is released" },
 	{ "release", cmd_release, "release SANDBOX",
 	    "let a sandbox out of quarantine" },
-	{ "ruleset", cmd_ruleset, "ruleset",
+	{ "ruleset", cmd_ruleset, "ruleset [--mode sets]",
 	    "print what the kernel is told for a configuration" },
 	{ "selftest", cmd_selftest, "selftest S",
 	    "fire known escapes from inside a sandbox" },

@@ -91,6 +91,8 @@ struct books {
 	size_t home_count;
 	struct booked *booked;
 	size_t count, size;
+	struct live_sets sets; /* where the kernel has them */
+	bool lent; /* the sets may have elements of others */
 };
 
 static void
@@ -100,11 +102,27 @@ books_free(struct books *books)
 	free(books->booked);
 }
 
+static void
+book_sets(struct books *books, const struct json *line)
+{
+	struct live_sets *sets = &books->sets;
+
+	books->lent = strcmp(json_show(line, "table", ""), "sets") == 0;
+	snprintf(sets->table, sizeof(sets->table), "%s",
+	    json_show(line, "sets.table", "namewall"));
+	snprintf(sets->names[0], sizeof(sets->names[0]), "%s",
+	    json_show(line, "sets.pins4", "pins4"));
+	snprintf(sets->names[1], sizeof(sets->names[1]), "%s",
+	    json_show(line, "sets.pins6", "pins6"));
+}
+
 static bool
 book_home(struct books *books, const struct json *line)
 {
 	char path[32];
 
+	if (strcmp(json_show(line, "kind", ""), "daemon") == 0)
+		book_sets(books, line);
 	if (strcmp(json_show(line, "kind", ""), "sandbox") != 0)
 		return true;
 	struct home *homes =
@@ -243,6 +261,28 @@ put_difference(const struct cli *cli, const char *where,
 		    protocol, (unsigned)element->service.port);
 }
 
+static bool
+is_ours(const struct books *books, const struct addr *source)
+{
+	for (size_t i = 0; i < books->home_count; i++)
+		for (size_t k = 0; k < books->homes[i].source_count; k++)
+			if (addr_equal(&books->homes[i].sources[k], source))
+				return true;
+	return false;
+}
+
+/* What others have put into sets of theirs is no difference. */
+static void
+leave_out_others(const struct books *books, struct live *live)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < live->count; i++)
+		if (is_ours(books, &live->elements[i].source))
+			live->elements[kept++] = live->elements[i];
+	live->count = kept;
+}
+
 /* Both sorted; prints what only one has, when told to. */
 static size_t
 differences(const struct cli *cli, struct books *books, struct live *live,
@@ -289,8 +329,13 @@ look_once(const struct cli *cli, const char *table, bool print,
 	struct live live = { 0 };
 
 	int status = read_books(cli, "status", book_home, &books);
-	if (status == CLI_OK && !live_read(table, &live))
+	if (table != NULL)
+		snprintf(books.sets.table, sizeof(books.sets.table), "%s",
+		    table);
+	if (status == CLI_OK && !live_read(&books.sets, &live))
 		status = CLI_ENVIRONMENT;
+	if (books.lent)
+		leave_out_others(&books, &live);
 	if (status == CLI_OK)
 		status = read_books(cli, "pins", book_pin, &books);
 	if (status == CLI_OK) {
@@ -337,5 +382,5 @@ cmd_pins(const struct cli *cli, struct args *args)
 		complain("--live looks at all sandboxes");
 		return CLI_USAGE;
 	}
-	return look(cli, table != NULL ? table : "namewall");
+	return look(cli, table);
 }

@@ -19,14 +19,15 @@
 #endif
 
 static void
-become(const char *path, const struct cli *cli)
+become(const char *path, const struct cli *cli, const char *mode)
 {
+	/* Without a mode the list of arguments ends where it would stand. */
 	execl(path, path, "--print-ruleset", "-c", cli_config(cli),
-	    (char *)NULL);
+	    mode != NULL ? "--mode" : (char *)NULL, mode, (char *)NULL);
 }
 
 static void
-become_neighbour(const struct cli *cli)
+become_neighbour(const struct cli *cli, const char *mode)
 {
 	static const char *const places[] = { "/namewalld",
 		"/../sbin/namewalld" };
@@ -41,21 +42,23 @@ become_neighbour(const struct cli *cli)
 		return;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		memcpy(slash, places[i], strlen(places[i]) + 1);
-		become(path, cli);
+		become(path, cli, mode);
 	}
 }
 
 int
 cmd_ruleset(const struct cli *cli, struct args *args)
 {
+	const char *mode = args_take_value(args, "--mode");
+
 	if (!args_done(args))
 		return CLI_USAGE;
 	if (cli->json) {
 		complain("ruleset has no form for programs; it is nft's");
 		return CLI_USAGE;
 	}
-	become_neighbour(cli);
-	become(SBINDIR "/namewalld", cli);
+	become_neighbour(cli, mode);
+	become(SBINDIR "/namewalld", cli, mode);
 	complain("namewalld: %s; it prints the ruleset", strerror(errno));
 	return CLI_ENVIRONMENT;
 }

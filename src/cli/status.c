@@ -66,6 +66,12 @@ put_table(const struct json *line)
 	if (strcmp(table, "owned") == 0)
 		fputs("\n  ruleset owned: nobody else can change or flush it",
 		    stdout);
+	else if (strcmp(table, "sets") == 0)
+		fputs("\n  pins go into sets of yours, and your rules judge by "
+		      "them: packets that they refuse\n  are not counted or "
+		      "told here, forged sources neither, and the resolver's "
+		      "own\n  packets are not held to its upstreams",
+		    stdout);
 	else if (strcmp(table, "plain") == 0)
 		fputs(
 		    "\n  ruleset plain: after a foreign flush it is open until "

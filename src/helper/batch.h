@@ -29,6 +29,8 @@ struct nft {
 	uint8_t *buf; /* BATCH_SIZE octets: a batch, or a dump */
 	uint8_t *receive; /* answers while a batch is still in buf */
 	const char *table;
+	/* Where there are two sets of somebody else's table instead. */
+	const char *lent_pins4, *lent_pins6;
 	unsigned int refused_at; /* of the last batch that failed: the message
 				    by number from 1, 0: the batch itself */
 };

@@ -214,6 +214,18 @@ element_set(const char *for4, const char *for6, const struct addr *addr)
 	return addr->family == 4 ? for4 : for6;
 }
 
+const char *
+elements_set_name(const struct nft *nft, uint8_t family, const char *set)
+{
+	if (nft->lent_pins4 == NULL)
+		return set;
+	if (family == NFPROTO_INET && strcmp(set, "pins4") == 0)
+		return nft->lent_pins4;
+	if (family == NFPROTO_INET && strcmp(set, "pins6") == 0)
+		return nft->lent_pins6;
+	return NULL;
+}
+
 static void
 put_key(struct nlmsghdr *header, uint16_t type, const struct element *element)
 {
@@ -288,7 +300,8 @@ static void
 put(struct batch *batch, uint16_t type, const char *set,
     const struct element *elements, size_t count)
 {
-	while (count > 0) {
+	set = elements_set_name(batch->nft, batch->family, set);
+	while (set != NULL && count > 0) {
 		size_t now = count < LIST_MAX ? count : LIST_MAX;
 
 		put_list(batch, type, set, elements, now);
@@ -441,9 +454,12 @@ elements_walk(struct nft *nft, uint8_t family, const char *set,
     element_seen seen, void *data)
 {
 	struct walk walk = { seen, data };
-	struct nlmsghdr *request =
-	    nft_request(nft, family, NFT_MSG_GETSETELEM, NLM_F_DUMP);
+	struct nlmsghdr *request;
 
+	set = elements_set_name(nft, family, set);
+	if (set == NULL)
+		return 0;
+	request = nft_request(nft, family, NFT_MSG_GETSETELEM, NLM_F_DUMP);
 	mnl_attr_put_strz(request, NFTA_SET_ELEM_LIST_TABLE, nft->table);
 	mnl_attr_put_strz(request, NFTA_SET_ELEM_LIST_SET, set);
 	return nft_ask(nft, request, read_list, &walk);

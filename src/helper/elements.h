@@ -61,6 +61,14 @@ void element_interface(const char *name, struct element ret[2]);
 const char *element_set(const char *for4, const char *for6,
     const struct addr *);
 
+/*
+ * What a set of ours is called in the kernel. Where the sets are lent, only
+ * those of pins are there; of others it is NULL, and what is done to them is
+ * left out.
+ */
+const char *elements_set_name(const struct nft *, uint8_t family,
+    const char *set);
+
 /* Each puts every element into one set of the batch's family, in one list
  * message if it can. They fail at the commit when the batch is full. */
 void elements_add(struct batch *, const char *set, const struct element *,

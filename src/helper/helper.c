@@ -21,6 +21,7 @@
 #include "src/helper/log.h"
 #include "src/helper/modes.h"
 #include "src/helper/reload.h"
+#include "src/helper/sets.h"
 #include "src/helper/sweep.h"
 
 #define EXIT_ENVIRONMENT 3
@@ -190,7 +191,13 @@ helper_open(struct helper *helper, struct edge_config *config,
 	if (error != 0)
 		return fail_open(error);
 	take_params(helper);
-	error = ruleset_probe(&helper->ruleset);
+	if (config->settings.nft_sets) {
+		helper->nft.lent_pins4 = config->settings.nft_pins4;
+		helper->nft.lent_pins6 = config->settings.nft_pins6;
+	}
+	error = helper->nft.lent_pins4 != NULL
+	    ? 0
+	    : ruleset_probe(&helper->ruleset);
 	if (error != 0)
 		return fail_open(error);
 	error = monitor_open(&helper->monitor, helper->nft.table,
@@ -255,6 +262,8 @@ helper_install(struct helper *helper)
 	struct flows_cut cut = { 0, 0 };
 	int error;
 
+	if (helper->nft.lent_pins4 != NULL)
+		return sets_begin(helper);
 	if (homes_refused(helper) != 0)
 		return EXIT_ENVIRONMENT;
 	homes_find(helper);

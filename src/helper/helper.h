@@ -119,6 +119,7 @@ struct helper {
 	uint64_t stop_ms; /* when to wait for the resolver no more; UINT64_MAX:
 			     nobody has asked to stop */
 	bool suspect; /* something failed as if the table were not ours */
+	bool sets_gone; /* sets that are lent to us do not take pins now */
 	bool broken; /* the resolver broke the protocol, or cannot be told */
 };
 

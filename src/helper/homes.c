@@ -33,6 +33,8 @@ homes_need_routes(const struct edge_config *config)
 static bool
 is_edge(const struct settings *settings, const char *name)
 {
+	if (settings->nft_sets)
+		return true;
 	for (size_t i = 0; i < settings->edge_count; i++) {
 		const char *edge = settings->edge[i];
 		size_t len = strlen(edge);
@@ -68,7 +70,8 @@ refusal(const struct link *link)
 static bool
 is_refused(const struct helper *helper, const struct link *link)
 {
-	return is_edge(&helper->config->settings, link->name) &&
+	return helper->nft.lent_pins4 == NULL &&
+	    is_edge(&helper->config->settings, link->name) &&
 	    refusal(link) != NULL;
 }
 
@@ -120,6 +123,9 @@ home_of(struct helper *helper, const struct edge_sandbox *sandbox)
 	    : by_route(helper, sandbox->sources, sandbox->source_count);
 
 	if (link == NULL || refusal(link) != NULL)
+		return (struct home){ 0, 0 };
+	/* There the twin would be needed. */
+	if (link->port && helper->nft.lent_pins4 != NULL)
 		return (struct home){ 0, 0 };
 	if (link->port)
 		return (struct home){ link->master, link->index };
@@ -247,7 +253,8 @@ is_known(const struct guard *guard, uint32_t number)
 	    (s->port == 0 || s->known_ports >= count);
 }
 
-/* Without a table, or where it cannot be read, everybody is bound anew. */
+/* Without a table, or where it cannot be read, everybody is bound anew. Where
+ * the sets are lent there is nothing to tell by. */
 static void
 find_known(struct helper *helper)
 {
@@ -256,7 +263,8 @@ find_known(struct helper *helper)
 	    walk_homes(helper, NFPROTO_BRIDGE, see_port);
 
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++)
-		guard->sandboxes[i].fresh = !read || !is_known(guard, i);
+		guard->sandboxes[i].fresh = helper->nft.lent_pins4 == NULL &&
+		    (!read || !is_known(guard, i));
 }
 
 /* What the operator should know of the place where a sandbox is bound. */

@@ -46,11 +46,13 @@ struct options {
 	const char *resolver; /* NULL: the installed one */
 	const char *zones; /* NULL: the usual folders */
 	struct activation *activation;
+	bool sets; /* print the ruleset of that mode */
 };
 
 static const char usage[] =
     "usage: namewalld [-c FILE] [--resolver PATH] [--zones DIR]\n"
-    "       namewalld [-c FILE] --remove-table | --print-ruleset\n"
+    "       namewalld [-c FILE] --remove-table\n"
+    "       namewalld [-c FILE] --print-ruleset [--mode sets]\n"
     "       namewalld -V | -h\n";
 
 _Noreturn void
@@ -71,7 +73,8 @@ read_options(int argc, char **argv, struct options *ret)
 		OPTION_RESOLVER = 256,
 		OPTION_ZONES,
 		OPTION_REMOVE,
-		OPTION_PRINT
+		OPTION_PRINT,
+		OPTION_MODE
 	};
 	static const struct option longs[] = {
 		{ "config", required_argument, NULL, 'c' },
@@ -79,6 +82,7 @@ read_options(int argc, char **argv, struct options *ret)
 		{ "zones", required_argument, NULL, OPTION_ZONES },
 		{ "remove-table", no_argument, NULL, OPTION_REMOVE },
 		{ "print-ruleset", no_argument, NULL, OPTION_PRINT },
+		{ "mode", required_argument, NULL, OPTION_MODE },
 		{ "version", no_argument, NULL, 'V' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
@@ -101,6 +105,16 @@ read_options(int argc, char **argv, struct options *ret)
 			break;
 		case OPTION_PRINT:
 			ret->action = ACTION_PRINT_RULESET;
+			break;
+		case OPTION_MODE:
+			if (strcmp(optarg, "sets") != 0) {
+				fprintf(stderr,
+				    "namewalld: --mode \"%s\": only the one of "
+				    "\"sets\" can be asked for\n",
+				    optarg);
+				return EXIT_USAGE;
+			}
+			ret->sets = true;
 			break;
 		case 'V':
 			printf("namewalld %s\n", PACKAGE_VERSION);
@@ -166,12 +180,20 @@ remove_table(const char *table)
 }
 
 static int
-print_ruleset(const struct edge_config *config)
+print_ruleset(const struct options *options, const struct edge_config *config)
 {
 	struct gateway_params params;
+	char reason[REASON_MAX];
 
-	gateway_params_of(&params, config);
-	ruleset_print(stdout, &params);
+	if (config->settings.nft_sets || options->sets) {
+		if (!sets_print(stdout, config, reason)) {
+			fprintf(stderr, "%s\n", reason);
+			return EXIT_CONFIG;
+		}
+	} else {
+		gateway_params_of(&params, config);
+		ruleset_print(stdout, &params);
+	}
 	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_ENVIRONMENT;
 }
 
@@ -311,9 +333,15 @@ act(const struct options *options, const struct source *source)
 
 	switch (options->action) {
 	case ACTION_REMOVE_TABLE:
+		if (settings->nft_sets) {
+			log_error("table %s: is yours, with \"mode: sets\"; "
+				  "there is none of ours",
+			    settings->nft_table);
+			return EXIT_USAGE;
+		}
 		return remove_table(settings->nft_table);
 	case ACTION_PRINT_RULESET:
-		return print_ruleset(source->config);
+		return print_ruleset(options, source->config);
 	case ACTION_SERVE:
 		return run(options, source);
 	}

@@ -128,7 +128,7 @@ retry_alone(struct helper *helper, size_t from, size_t to, int why)
 		if (first == 0)
 			first = request->status;
 	}
-	if (first != 0)
+	if (first != 0 && !helper->sets_gone)
 		log_error("pins: refused by the kernel: %s",
 		    batch_error_text(first));
 	/* Not full and not busy, so something is not as it should be. */

@@ -99,6 +99,9 @@ read_once(struct helper *helper)
 	struct refusals *r = &helper->refusals;
 	int error;
 
+	/* Who refuses there is the operator, and counts or not. */
+	if (helper->nft.lent_pins4 != NULL)
+		return -EOPNOTSUPP;
 	memset(r->now, 0, r->sandboxes_max * sizeof(*r->now));
 	error = read_spoofed(&helper->nft, &r->now[SPOOFED]);
 	if (error == 0)
@@ -124,8 +127,11 @@ int
 refusals_begin(struct helper *helper)
 {
 	struct refusals *r = &helper->refusals;
-	int error = read_now(helper);
+	int error;
 
+	if (helper->nft.lent_pins4 != NULL)
+		return 0;
+	error = read_now(helper);
 	if (error == 0)
 		memcpy(r->last, r->now, r->sandboxes_max * sizeof(*r->last));
 	return error;

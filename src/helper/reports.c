@@ -185,7 +185,9 @@ hand_flows(struct handover *handover)
 int
 handover_reports(struct handover *handover, const struct settings *settings)
 {
-	int status = hand_rejects(handover, settings->nft_log_group);
+	int status = settings->nft_sets
+	    ? 0
+	    : hand_rejects(handover, settings->nft_log_group);
 
 	return status == 0 ? hand_flows(handover) : status;
 }

@@ -43,6 +43,10 @@ int ruleset_probe(struct ruleset *);
  */
 int ruleset_install(struct ruleset *, const struct member *, size_t count,
     bool anew, enum ruleset_outcome *ret);
+/* The kernel's number of a set's type, and the octets of its key. */
+void ruleset_key(const struct set_form *, uint32_t *ret_type,
+    uint32_t *ret_len);
+/* Of the next two, where the sets are lent: 0. */
 /* 0: as they were installed; -ESTALE: they are not. */
 int ruleset_verify(struct ruleset *);
 /* Takes the digest anew, after a change of our own. -ESTALE: rules that were

@@ -13,4 +13,10 @@
  * be loaded by nft -f. */
 void ruleset_print(FILE *, const struct gateway_params *);
 
+struct edge_config;
+/* Declarations and rules to paste where the mode is `sets`, for the sandboxes
+ * of a configuration (sets_text.c). False: one of them has no interface, with
+ * the reason, in REASON_MAX octets (source.h). */
+bool sets_print(FILE *, const struct edge_config *, char *reason);
+
 #endif

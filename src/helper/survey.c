@@ -221,6 +221,27 @@ survey_find_set(const struct survey *survey, const char *name)
 	return NULL;
 }
 
+static int
+see_one_set(const struct nlmsghdr *header, void *data)
+{
+	const struct nlattr *attr;
+
+	nft_for_each(attr, header) read_set(data, attr);
+	return 0;
+}
+
+int
+survey_set_named(struct nft *nft, uint8_t family, const char *name,
+    struct survey_set *ret)
+{
+	struct nlmsghdr *request = nft_request(nft, family, NFT_MSG_GETSET, 0);
+
+	memset(ret, 0, sizeof(*ret));
+	mnl_attr_put_strz(request, NFTA_SET_TABLE, nft->table);
+	mnl_attr_put_strz(request, NFTA_SET_NAME, name);
+	return nft_ask(nft, request, see_one_set, ret);
+}
+
 static uint64_t
 fold(uint64_t hash, const void *bytes, size_t size)
 {

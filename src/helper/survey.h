@@ -37,6 +37,10 @@ int survey_take(struct nft *, uint8_t family, struct survey *ret);
 const struct survey_set *survey_find_set(const struct survey *,
     const char *name);
 
+/* One set of a table. 0, or -ENOENT: there is none. */
+int survey_set_named(struct nft *, uint8_t family, const char *name,
+    struct survey_set *ret);
+
 /*
  * A digest of both tables, their chains, rules, sets, and of the members of
  * the sets that the configuration fills. It covers only what traffic and pins

@@ -65,6 +65,9 @@ sweep_is_free(const struct guard *guard, const struct flow *flow)
 {
 	uint32_t target = target_of(guard, flow);
 
+	if (guard->config->settings.nft_sets &&
+	    guard_whose(guard, &flow->from) == 0)
+		return true;
 	return sweep_is_to_listener(guard, flow) ||
 	    (guard_whose(guard, &flow->to) != 0 &&
 		guard_is_own(guard, &flow->from)) ||
@@ -77,7 +80,8 @@ is_intruding(const struct guard *guard, const struct flow *flow)
 {
 	uint32_t target = target_of(guard, flow);
 
-	return target != 0 && !is_invited(guard, target, flow);
+	return !guard->config->settings.nft_sets && target != 0 &&
+	    !is_invited(guard, target, flow);
 }
 
 static bool
@@ -151,6 +155,12 @@ is_unexplained(const struct flow *flow, void *data)
 	return sweep_is_unexplained(&helper->guard, flow);
 }
 
+int
+sweep_unheld(struct helper *helper, struct flows_cut *ret)
+{
+	return flows_cut(&helper->flows, is_unexplained, helper, ret);
+}
+
 /* Elements of the kernel that no record explains. */
 struct orphans {
 	const struct guard *guard;
@@ -170,6 +180,9 @@ see_element(const struct element *element, void *data)
 	if (!element_read_pin(element, &source, &addr, &service))
 		return 0;
 	sandbox = guard_whose(orphans->guard, &source);
+	/* In a set that is lent, others may have elements of their own. */
+	if (sandbox == 0 && orphans->guard->config->settings.nft_sets)
+		return 0;
 	if (sandbox != 0)
 		pin = held_find(&orphans->guard->held, sandbox, &addr, service);
 	/* A lapsed record explains flows, not an element. */

@@ -27,6 +27,8 @@ int sweep_all(struct helper *, struct flows_cut *ret);
 int sweep_sandbox(struct helper *, uint32_t sandbox, struct flows_cut *ret);
 /* Flows to sandboxes that are neither from this host nor let in. */
 int sweep_uninvited(struct helper *, struct flows_cut *ret);
+/* Flows that nothing held explains. */
+int sweep_unheld(struct helper *, struct flows_cut *ret);
 /* Elements that are not held, then flows that nothing held explains. */
 int sweep_unexplained(struct helper *);
 

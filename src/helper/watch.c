@@ -12,12 +12,13 @@
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
 #include "src/helper/revoking.h"
+#include "src/helper/sets.h"
 #include "src/helper/sweep.h"
 
 #define REBUILD_TRIES 5
 
-static void
-tell_reset(struct helper *helper, uint64_t window_ms, uint64_t packets)
+void
+watch_tell_reset(struct helper *helper, uint64_t window_ms, uint64_t packets)
 {
 	if (helper->state == STATE_NEW)
 		return;
@@ -67,7 +68,7 @@ rebuild(struct helper *helper, const struct monitor_report *report)
 	    helper->nft.table,
 	    report->process[0] != '\0' ? report->process : "somebody",
 	    (unsigned int)report->pid, (unsigned int)window_ms, cut.count);
-	tell_reset(helper, window_ms, cut.packets);
+	watch_tell_reset(helper, window_ms, cut.packets);
 	return error == 0;
 }
 
@@ -79,6 +80,10 @@ watch_table(struct helper *helper)
 	bool due = helper->suspect || now_ms >= helper->verify_ms;
 	int error;
 
+	if (helper->nft.lent_pins4 != NULL) {
+		sets_watch(helper);
+		return true;
+	}
 	monitor_read(&helper->monitor, &report);
 	if (report.touched) {
 		helper->suspect = false;

@@ -15,4 +15,8 @@
  * False: it could not be rebuilt, and nothing is known any more. */
 bool watch_table(struct helper *);
 
+/* Tells the resolver that all pins are lost: for how long the table was open,
+ * and what passed, where known. */
+void watch_tell_reset(struct helper *, uint64_t window_ms, uint64_t packets);
+
 #endif

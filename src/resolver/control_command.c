@@ -288,6 +288,19 @@ put_warnings(struct line *j, const struct daemon *d)
 	line_array_end(j);
 }
 
+/* Where pins are in the kernel. */
+static void
+put_sets(struct line *j, const struct settings *settings)
+{
+	line_object(j, "sets");
+	line_text(j, "table", settings->nft_table);
+	line_text(j, "pins4",
+	    settings->nft_sets ? settings->nft_pins4 : "pins4");
+	line_text(j, "pins6",
+	    settings->nft_sets ? settings->nft_pins6 : "pins6");
+	line_object_end(j);
+}
+
 static void
 put_daemon(struct line *j, struct daemon *d)
 {
@@ -297,10 +310,13 @@ put_daemon(struct line *j, struct daemon *d)
 	line_text(j, "state", d->settled_ms != 0 ? "answering" : "starting");
 	if (d->settled_ms == 0)
 		line_null(j, "table");
+	else if (d->config->edge->settings.nft_sets)
+		line_text(j, "table", "sets");
 	else
 		line_text(j, "table",
 		    (d->abilities & HELPER_TABLE_OWNED) != 0 ? "owned"
 							     : "plain");
+	put_sets(j, &d->config->edge->settings);
 	line_bool(j, "accounting", flowlog_is_counting());
 	put_warnings(j, d);
 	line_number(j, "uptime_s", (d->now_ms - d->started_ms) / 1000);

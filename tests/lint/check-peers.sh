@@ -70,7 +70,7 @@ function log_of(test,    suite, name)
 		return dir "/netns/" name ".log"
 	if (suite == "unit" || test == "cli/test_cli")
 		return dir "/gcc/" name ".log"
-	sub(/\.(scn|test)$/, "", name)
+	sub(/\.scn$/, "", name)
 	if (suite == "scenario")
 		suite = "scenarios"
 	return dir "/gcc/tests/" suite "/" name ".log"

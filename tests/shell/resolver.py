@@ -370,6 +370,7 @@ def test_upstream(dir, up1, up2, corp):
     ports = {client[1] for _, client, tcp in up1.seen + up2.seen if not tcp}
     check("asks come from several ports", len(ports) > 2, ports)
     r.stop()
+    print("covers: N157")
 
 
 def test_ipv6(dir, up1, up2, corp):

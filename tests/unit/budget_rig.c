@@ -52,17 +52,21 @@ rig_key(struct budget_rig *rig, const char *sandbox, const char *rule,
 	return budget_open_key(&rig->budget, &id, &terms, now_ms);
 }
 
+uint32_t
+rig_sum(struct budget_rig *rig, enum budget_level level, const char *name,
+    uint64_t now_ms)
+{
+	struct budget_id id = budget_sum_id(level, name);
+
+	return budget_open_sum(&rig->budget, &id, level, BITS(1 << 20), now_ms);
+}
+
 void
 rig_open(struct budget_rig *rig, uint32_t limit)
 {
-	struct budget_id sandbox = budget_sum_id(BUDGET_SANDBOX, "box1");
-	struct budget_id policy = budget_sum_id(BUDGET_POLICY, "agent");
-
 	rig_open_empty(rig, 0);
-	rig->sandbox = budget_open_sum(&rig->budget, &sandbox, BUDGET_SANDBOX,
-	    BITS(1 << 20), 0);
-	rig->policy = budget_open_sum(&rig->budget, &policy, BUDGET_POLICY,
-	    BITS(1 << 20), 0);
+	rig->sandbox = rig_sum(rig, BUDGET_SANDBOX, "box1", 0);
+	rig->policy = rig_sum(rig, BUDGET_POLICY, "agent", 0);
 	rig->key = rig_key(rig, "box1", "*.example.com", limit, 0);
 	ck_assert(rig->key != BUDGET_NONE);
 }

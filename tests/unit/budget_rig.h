@@ -20,6 +20,9 @@ struct dname rig_name(const char *text);
 void rig_open_empty(struct budget_rig *, uint32_t keys_max);
 /* One with a wildcard of this limit, in bits, and sums of 2^20 bits. */
 void rig_open(struct budget_rig *, uint32_t limit);
+/* Opens a sum of 2^20 bits. */
+uint32_t rig_sum(struct budget_rig *, enum budget_level, const char *name,
+    uint64_t now_ms);
 /* Opens the key of a sandbox under the sums of the rig. */
 uint32_t rig_key(struct budget_rig *, const char *sandbox, const char *rule,
     uint32_t limit, uint64_t now_ms);

@@ -408,5 +408,6 @@ main(void)
 	tcase_add_test(all, too_many_own_addresses_close_all);
 	tcase_add_test(all, lets_nothing_through_at_random);
 	tcase_add_test_raise_signal(all, dies_of_no_family, SIGABRT);
+	unit_covers("J128");
 	return unit_run(suite);
 }

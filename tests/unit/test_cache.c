@@ -331,5 +331,6 @@ main(void)
 	tcase_add_test(all, without_room);
 	tcase_add_loop_test(all, against_naive, 0, 8);
 	tcase_add_test_raise_signal(all, put_for_nobody, SIGABRT);
+	unit_covers("K133 K135");
 	return unit_run(suite);
 }

@@ -206,6 +206,27 @@ START_TEST(services_are_a_port_with_or_without_protocol)
 }
 END_TEST
 
+START_TEST(sets_of_the_operator_need_no_edge)
+{
+	struct edge_config *config = read_edge(
+	    "version: 1\nlisten: [10.200.1.1]\nupstream: [9.9.9.9]\n"
+	    "nft: {mode: sets, family: inet, table: filter,\n"
+	    "  pins4: agent_pins4, pins6: agent_pins6}\n"
+	    "policies: {p: {}}\n"
+	    "sandboxes:\n"
+	    "  a: {policy: p, source: [10.200.1.2], interface: any0}\n");
+	const struct settings *s = &config->settings;
+
+	ck_assert(s->nft_sets);
+	ck_assert_str_eq(s->nft_table, "filter");
+	ck_assert_str_eq(s->nft_pins4, "agent_pins4");
+	ck_assert_str_eq(s->nft_pins6, "agent_pins6");
+	ck_assert_uint_eq(s->edge_count, 0);
+	ck_assert_str_eq(config->sandboxes[0].interface, "any0");
+	edge_config_free(config);
+}
+END_TEST
+
 START_TEST(what_is_absent_can_be_freed)
 {
 	edge_config_free(NULL);
@@ -224,6 +245,7 @@ main(void)
 	tcase_add_test(all, a_policy_opens_what_it_uses_too);
 	tcase_add_test(all, a_rule_splits_at_its_last_colon);
 	tcase_add_test(all, services_are_a_port_with_or_without_protocol);
+	tcase_add_test(all, sets_of_the_operator_need_no_edge);
 	tcase_add_test(all, what_is_absent_can_be_freed);
 	return unit_run(suite);
 }

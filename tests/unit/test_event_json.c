@@ -626,6 +626,6 @@ main(void)
 	tcase_add_test(all, knows_the_calendar);
 	tcase_add_test(all, drops_the_least_important_first);
 	tcase_add_test(all, prints_anything_validly);
-	unit_covers("G99");
+	unit_covers("G99 M149");
 	return unit_run(suite);
 }

@@ -516,5 +516,6 @@ main(void)
 	tcase_add_test(all, stream_sends_again_what_was_lost);
 	tcase_add_test(all, absent_receiver_blocks_nobody);
 	tcase_set_timeout(all, 60);
+	unit_covers("N158");
 	return unit_run(suite);
 }
