@@ -222,7 +222,9 @@ take_addr(struct answer *answer, struct cursor *data,
 	cursor_bytes(data, bytes, size);
 	struct addr addr = size == 4 ? addr_v4(bytes) : addr_v6(bytes);
 	if (!has_addr(answer, &addr) &&
-	    !is_protected(answer, &addr, vetting->verdict, vetting->ranges))
+	    (vetting->keep_protected ||
+		!is_protected(answer, &addr, vetting->verdict,
+		    vetting->ranges)))
 		keep_addr(answer, &addr, vetting->rng);
 	return true;
 }
@@ -489,4 +491,19 @@ answer_drop_addr(struct answer *answer, uint8_t index)
 	answer->addr_count--;
 	memmove(&answer->addrs[index], &answer->addrs[index + 1],
 	    (size_t)(answer->addr_count - index) * sizeof(answer->addrs[0]));
+}
+
+void
+answer_protect(struct answer *answer, const struct verdict *verdict,
+    const struct protected_ranges *ranges)
+{
+	uint8_t kept = 0;
+
+	if (answer->outcome != ANSWER_OK || !is_addr_type(answer->type))
+		return;
+	for (uint8_t i = 0; i < answer->addr_count; i++)
+		if (!is_protected(answer, &answer->addrs[i], verdict, ranges))
+			answer->addrs[kept++] = answer->addrs[i];
+	answer->addr_count = kept;
+	answer->outcome = outcome_of(answer);
 }

@@ -68,6 +68,7 @@ struct vetting {
 	const struct verdict *verdict;
 	const struct protected_ranges *ranges;
 	struct rng *rng;
+	bool keep_protected; /* they are judged later, see answer_protect() */
 };
 
 /*
@@ -88,6 +89,11 @@ enum answer_outcome answer_vet(struct answer *ret, const struct dname *name,
  * protected ones are taken out as above. */
 void answer_fixed(struct answer *ret, const struct dname *name, uint16_t type,
     const struct verdict *, const struct protected_ranges *, uint32_t ttl_s);
+/* Takes protected addresses out of an answer that was vetted with
+ * keep_protected, by the verdict of whoever is told; outcome and
+ * protected_… follow. */
+void answer_protect(struct answer *, const struct verdict *,
+    const struct protected_ranges *);
 /* Takes out the address at an index; the others keep their order. */
 void answer_drop_addr(struct answer *, uint8_t index);
 

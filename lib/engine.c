@@ -26,11 +26,26 @@
 enum fate {
 	FATE_DENY,
 	FATE_ANSWER,
+	FATE_WAIT, /* for a name that is asked anyway */
 	FATE_LOOK_UP
 };
 
 static void pin(struct engine *, uint64_t id, struct query *);
 static void reply(struct engine *, uint64_t id, struct query *);
+
+static void
+init_lookups(struct engine *e, struct arena *arena, const uint8_t secret[16])
+{
+	const struct lookup_limits limits = {
+		.lookups_max = e->limits.lookups_max,
+		.per_sandbox_max = e->limits.lookups_per_sandbox_max,
+		.own_max = ENGINE_OWN_LOOKUPS,
+		.sandboxes_max = e->limits.sandboxes_max,
+	};
+
+	lookups_init(&e->lookups, arena, &limits, secret);
+	engine_schedule_init(e, arena, secret);
+}
 
 int
 engine_init(struct engine *e, const struct engine_limits *limits,
@@ -47,8 +62,7 @@ engine_init(struct engine *e, const struct engine_limits *limits,
 	effects_init(&e->effects, arena, STEP_EFFECTS_MAX);
 	queries_init(&e->queries, arena, limits->queries_max,
 	    limits->queries_per_sandbox_max, limits->sandboxes_max);
-	lookups_init(&e->lookups, arena, limits->lookups_max,
-	    limits->lookups_per_sandbox_max, limits->sandboxes_max, secret);
+	init_lookups(e, arena, secret);
 	cache_init(&e->cache, arena, &limits->cache, secret);
 	pins_init(&e->pins, arena, &limits->pins, secret);
 	tunnel_init(&e->tunnel, arena, &limits->tunnel, secret);
@@ -87,10 +101,8 @@ deny(struct query *q, enum denial why)
 	return FATE_DENY;
 }
 
-/* Takes the part of a result that a question is about, or why there is
- * none. */
-static void
-take_answer(struct query *q, const struct cache_entry *entry,
+void
+engine_take_answer(struct query *q, const struct cache_entry *entry,
     enum denial failure)
 {
 	uint8_t part = lookup_part_of(entry, q->question.type, &q->verdict);
@@ -111,7 +123,7 @@ answer_from_cache(struct engine *e, struct query *q)
 	e->counts.cache_hits++;
 	q->cached = true;
 	q->answer_until_ms = entry->until_ms;
-	take_answer(q, entry, DENIAL_UPSTREAM_BROKEN);
+	engine_take_answer(q, entry, DENIAL_UPSTREAM_BROKEN);
 	return true;
 }
 
@@ -133,6 +145,7 @@ static enum fate
 judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 {
 	enum denial why = question_parse(&q->question, wire, len);
+	const struct schedule_item *item;
 	struct addr addr;
 
 	q->question.over_tcp = q->client.stream != 0;
@@ -162,7 +175,10 @@ judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 		engine_report_fixed(e, q);
 		return why == DENIAL_NONE ? FATE_ANSWER : deny(q, why);
 	}
-	if (answer_from_cache(e, q))
+	item = engine_scheduled(e, q);
+	if (item != NULL && !engine_answer_scheduled(e, q, item))
+		return FATE_WAIT;
+	if (item != NULL || answer_from_cache(e, q))
 		return q->denial == DENIAL_NONE ? FATE_ANSWER : FATE_DENY;
 
 	why = tunnel_judge(&e->tunnel, q->client.sandbox, &q->question,
@@ -205,7 +221,7 @@ take_result(struct engine *e, uint64_t id, struct query *q,
 	if (ttl_s < set->ttl_floor_s)
 		ttl_s = set->ttl_floor_s;
 	q->answer_until_ms = e->now_ms + (uint64_t)ttl_s * 1000;
-	take_answer(q, &lookup->result,
+	engine_take_answer(q, &lookup->result,
 	    silent ? DENIAL_UPSTREAM_SILENT : DENIAL_UPSTREAM_BROKEN);
 	q->stage = QUERY_READY;
 	query_move(&e->queries, id, &e->queries.ready);
@@ -277,6 +293,10 @@ engine_query(struct engine *e, const struct client *client, const uint8_t *wire,
 	case FATE_ANSWER:
 		pin(e, id, q);
 		return;
+	case FATE_WAIT:
+		q->stage = QUERY_LOOKING_UP;
+		query_move(&e->queries, id, &engine_scheduled(e, q)->waiting);
+		return;
 	case FATE_LOOK_UP:
 		look_up(e, id, q);
 		return;
@@ -308,7 +328,9 @@ part_done(struct engine *e, struct lookup *lookup, lookup_id id)
 		return;
 	for (uint8_t i = 0; i < lookup->part_count; i++)
 		any = any || !lookup->result.failed[i];
-	if (any)
+	if (lookup->sandbox == 0)
+		engine_schedule_done(e, lookup);
+	else if (any)
 		cache_put(&e->cache, lookup->sandbox, &lookup->name,
 		    lookup->parts[0].type, &lookup->result,
 		    lookup_ttl(lookup, set->ttl_floor_s, set->ttl_cap_s,
@@ -333,25 +355,6 @@ engine_part_failed(struct engine *e, lookup_id id, uint8_t part,
 	REQUIRE(lookup != NULL);
 	fail_part(lookup, part, failure);
 	part_done(e, lookup, id);
-}
-
-void
-engine_refresh_verdict(const struct engine *e, struct lookup *lookup)
-{
-	struct question question = {
-		.name = lookup->name,
-		.type = lookup->parts[0].type,
-		.class = DNS_CLASS_IN,
-		.has_header = true,
-		.has_name = true,
-	};
-
-	if (lookup->policy_generation != e->policy_generation)
-		lookup->verdict =
-		    policy_match(e->policy, lookup->sandbox, &question);
-	lookup->policy_generation = e->policy_generation;
-	if (engine_is_quarantined(e, lookup->sandbox))
-		lookup->verdict.denial = DENIAL_QUARANTINED;
 }
 
 /* The part that an input is about, or NULL when it comes too late. */
@@ -402,7 +405,8 @@ engine_answer(struct engine *e, lookup_id id, uint8_t part, const uint8_t *wire,
 
 	struct vetting vetting = { .verdict = &lookup->verdict,
 		.ranges = &e->policy->protected_ranges,
-		.rng = &e->rng };
+		.rng = &e->rng,
+		.keep_protected = lookup->sandbox == 0 };
 	switch (answer_vet(&lookup->result.answers[part], &lookup->name,
 	    p->type, &vetting, wire, len)) {
 	case ANSWER_OK:
@@ -439,7 +443,11 @@ engine_ask_again(struct engine *e, lookup_id id, uint8_t part,
 	if (lookup == NULL)
 		return;
 	lookup->parts[part].trail = *trail;
-	engine_depart(e, id, part);
+	/* Another turn comes soon enough, and none the sooner for a loss. */
+	if (lookup->sandbox == 0)
+		engine_part_failed(e, id, part, ASK_BROKEN);
+	else
+		engine_depart(e, id, part);
 }
 
 void
@@ -620,6 +628,7 @@ engine_expire(struct engine *e, uint64_t now_ms)
 	}
 	while ((q = query_pop_due(&e->queries, now_ms, &id)) != NULL)
 		out_of_time(e, id, q);
+	engine_schedule_expire(e);
 	(void)engine_edges_open(e);
 	engine_pins_expire(e);
 }
@@ -646,6 +655,8 @@ engine_deadline(const struct engine *e)
 
 	if (lookup_ms < at_ms)
 		at_ms = lookup_ms;
+	if (engine_schedule_deadline(e) < at_ms)
+		at_ms = engine_schedule_deadline(e);
 	if (e->departures.edge_ms < at_ms)
 		at_ms = e->departures.edge_ms;
 	return pins_ms < at_ms ? pins_ms : at_ms;

@@ -29,6 +29,7 @@
 #include "lib/policy.h"
 #include "lib/query.h"
 #include "lib/rng.h"
+#include "lib/schedule.h"
 #include "lib/tunnel.h"
 
 struct engine_settings {
@@ -45,11 +46,15 @@ struct engine_limits {
 	uint32_t sandboxes_max; /* highest number + 1 */
 	uint32_t queries_max, queries_per_sandbox_max;
 	uint32_t lookups_max, lookups_per_sandbox_max;
+	uint32_t scheduled_max; /* names; 0: nothing is scheduled */
 	struct cache_limits cache;
 	struct pins_limits pins;
 	struct tunnel_limits tunnel;
 	struct engine_settings settings;
 };
+
+/* Lookups of our own at a time, beside those of sandboxes. */
+#define ENGINE_OWN_LOOKUPS 64
 
 /*
  * Asks that wait for the next edge of the clock, a multiple of the tick. They
@@ -96,6 +101,7 @@ struct engine_counts {
 	uint64_t pins_asked, pins_refused, pins_full, overload;
 	uint64_t tunnel_suspected, rebinding_blocked;
 	uint64_t rejects, spoofed_packets, flows_ended;
+	uint64_t schedule_full; /* scheduled names that found no place */
 	uint64_t asks_late; /* left at a later edge than their own */
 };
 
@@ -113,6 +119,7 @@ struct engine {
 	struct queries queries;
 	struct lookups lookups;
 	struct departures departures;
+	struct schedule schedule;
 	struct cache cache;
 	struct pins pins;
 	struct tunnel tunnel;

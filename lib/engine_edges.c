@@ -18,7 +18,8 @@ engine_edges_init(struct engine *e, struct arena *arena)
 {
 	struct departures *d = &e->departures;
 
-	d->capacity = e->limits.lookups_max * LOOKUP_PARTS_MAX;
+	d->capacity =
+	    (e->limits.lookups_max + ENGINE_OWN_LOOKUPS) * LOOKUP_PARTS_MAX;
 	d->waiting = arena_take(arena, d->capacity, sizeof(*d->waiting));
 	d->edge_ms = DEADLINE_NEVER;
 }

@@ -6,6 +6,7 @@
  * engine_policy.c: what is decided by. engine_local.c: answers that need no
  * upstream. engine_hold.c: the addresses of one answer against the ledger.
  * engine_events.c: what is told about it.
+ * engine_schedule.c: names that are asked on our own clock.
  * engine_edges.c: when asks leave.
  * engine_pins.c: pins when nobody asks; engine_packets.c: packets that were
  * rejected and flows that ended; engine_quarantine.c: sandboxes that are cut
@@ -74,7 +75,29 @@ void engine_part_failed(struct engine *, lookup_id, uint8_t part,
     enum ask_failure);
 /* The policy may have changed since the lookup began: it is judged by the one
  * that holds now. */
-void engine_refresh_verdict(const struct engine *, struct lookup *);
+void engine_refresh_verdict(struct engine *, struct lookup *);
+
+/* Takes the part of a result that a question is about, or why there is
+ * none. */
+void engine_take_answer(struct query *, const struct cache_entry *,
+    enum denial failure);
+
+/* schedule: carves. */
+void engine_schedule_init(struct engine *, struct arena *,
+    const uint8_t secret[16]);
+/* After a policy change: what it names is asked from now on, and nothing
+ * else. */
+void engine_schedule_follow(struct engine *);
+/* Whose turn it is. */
+void engine_schedule_expire(struct engine *);
+uint64_t engine_schedule_deadline(const struct engine *);
+/* Where a question's name is asked on our own clock; NULL: it is not. */
+struct schedule_item *engine_scheduled(struct engine *, const struct query *);
+/* As the query's answer or denial, what is known; false: nothing yet. */
+bool engine_answer_scheduled(struct engine *, struct query *,
+    const struct schedule_item *);
+/* A lookup of ours is over: whoever waited goes on. */
+void engine_schedule_done(struct engine *, const struct lookup *);
 
 /* edges: carves. */
 void engine_edges_init(struct engine *, struct arena *);

@@ -5,6 +5,7 @@
  */
 #include "lib/engine_parts.h"
 
+#include "lib/dns.h"
 #include "lib/require.h"
 
 /* A grace that the cap has no room for is cut, so that there is something
@@ -49,6 +50,7 @@ engine_set_policy(struct engine *e, const struct policy *policy,
 	e->policy = policy;
 	e->policy_generation++;
 	cache_drop(&e->cache, 0);
+	engine_schedule_follow(e);
 	engine_pins_rejudge(e, 0);
 }
 
@@ -59,6 +61,39 @@ engine_regrant(struct engine *e, uint32_t sandbox, uint64_t now_ms)
 	e->policy_generation++;
 	cache_drop(&e->cache, sandbox);
 	engine_pins_rejudge(e, sandbox);
+}
+
+/* Ours are judged by whether the schedule still has them. */
+static enum denial
+judge_own(struct engine *e, const struct lookup *lookup)
+{
+	return schedule_find(&e->schedule, &lookup->name,
+		   lookup->parts[0].type) != NULL
+	    ? DENIAL_NONE
+	    : DENIAL_UNLISTED;
+}
+
+void
+engine_refresh_verdict(struct engine *e, struct lookup *lookup)
+{
+	struct question question = {
+		.name = lookup->name,
+		.type = lookup->parts[0].type,
+		.class = DNS_CLASS_IN,
+		.has_header = true,
+		.has_name = true,
+	};
+
+	if (lookup->sandbox == 0) {
+		lookup->verdict.denial = judge_own(e, lookup);
+		return;
+	}
+	if (lookup->policy_generation != e->policy_generation)
+		lookup->verdict =
+		    policy_match(e->policy, lookup->sandbox, &question);
+	lookup->policy_generation = e->policy_generation;
+	if (engine_is_quarantined(e, lookup->sandbox))
+		lookup->verdict.denial = DENIAL_QUARANTINED;
 }
 
 /* Whatever they wait for. */

@@ -13,23 +13,41 @@
 #define KEY_SIZE (sizeof(uint32_t) + sizeof(uint16_t) + 16)
 
 void
-lookups_init(struct lookups *lookups, struct arena *arena, uint32_t lookups_max,
-    uint32_t per_sandbox_max, uint32_t sandboxes_max, const uint8_t secret[16])
+lookups_init(struct lookups *lookups, struct arena *arena,
+    const struct lookup_limits *limits, const uint8_t secret[16])
 {
+	uint32_t all = limits->lookups_max + limits->own_max;
+
 	memset(lookups, 0, sizeof(*lookups));
-	pool_init(&lookups->pool, arena, lookups_max);
-	lookups->lookup =
-	    arena_take(arena, lookups_max, sizeof(*lookups->lookup));
-	table_init(&lookups->keys, arena, lookups_max, KEY_SIZE, secret);
-	lookups->ids = arena_take(arena, lookups_max, sizeof(*lookups->ids));
-	lookups->key_slot =
-	    arena_take(arena, lookups_max, sizeof(*lookups->key_slot));
-	lookups->sandbox_open =
-	    arena_take(arena, sandboxes_max, sizeof(*lookups->sandbox_open));
-	lookups->per_sandbox_max = per_sandbox_max;
-	lookups->sandboxes_max = sandboxes_max;
-	deadlines_init(&lookups->deadlines, arena, lookups_max);
+	lookups->limits = *limits;
+	pool_init(&lookups->pool, arena, all);
+	lookups->lookup = arena_take(arena, all, sizeof(*lookups->lookup));
+	table_init(&lookups->keys, arena, all, KEY_SIZE, secret);
+	lookups->ids = arena_take(arena, all, sizeof(*lookups->ids));
+	lookups->key_slot = arena_take(arena, all, sizeof(*lookups->key_slot));
+	lookups->sandbox_open = arena_take(arena, limits->sandboxes_max,
+	    sizeof(*lookups->sandbox_open));
+	deadlines_init(&lookups->deadlines, arena, all);
 	memcpy(lookups->secret, secret, sizeof(lookups->secret));
+}
+
+uint32_t
+lookup_own_room(const struct lookups *lookups)
+{
+	return lookups->limits.own_max - lookups->sandbox_open[0];
+}
+
+/* Ours and theirs have shares of their own: neither can starve the other. */
+static bool
+has_room(const struct lookups *lookups, uint32_t sandbox)
+{
+	uint32_t theirs =
+	    pool_in_use(&lookups->pool) - lookups->sandbox_open[0];
+
+	if (sandbox == 0)
+		return lookup_own_room(lookups) > 0;
+	return theirs < lookups->limits.lookups_max &&
+	    lookups->sandbox_open[sandbox] < lookups->limits.per_sandbox_max;
 }
 
 bool
@@ -89,12 +107,11 @@ lookup_open(struct lookups *lookups, uint32_t sandbox, const struct dname *name,
 	bool is_new;
 	lookup_id id;
 
-	REQUIRE(sandbox < lookups->sandboxes_max);
-	if (lookups->sandbox_open[sandbox] >= lookups->per_sandbox_max)
+	REQUIRE(sandbox < lookups->limits.sandboxes_max);
+	if (!has_room(lookups, sandbox))
 		return NULL;
 	id = pool_take(&lookups->pool);
-	if (id == 0)
-		return NULL;
+	REQUIRE(id != 0);
 	slot = pool_at(&lookups->pool, id);
 	make_key(lookups, sandbox, name, type, key);
 	key_slot = table_claim(&lookups->keys, key, &is_new);

@@ -65,6 +65,13 @@ struct lookup {
 	uint64_t opened_ms;
 };
 
+struct lookup_limits {
+	uint32_t lookups_max; /* of sandboxes */
+	uint32_t per_sandbox_max;
+	uint32_t own_max; /* of ours, under sandbox 0, beside those */
+	uint32_t sandboxes_max;
+};
+
 struct lookups {
 	struct pool pool;
 	struct lookup *lookup; /* by slot of pool */
@@ -72,14 +79,15 @@ struct lookups {
 	lookup_id *ids; /* by slot of keys */
 	uint32_t *key_slot; /* by slot of pool */
 	uint32_t *sandbox_open; /* by number */
-	uint32_t per_sandbox_max, sandboxes_max;
+	struct lookup_limits limits;
 	struct deadlines deadlines; /* by slot of pool */
 	uint8_t secret[16];
 };
 
-void lookups_init(struct lookups *, struct arena *, uint32_t lookups_max,
-    uint32_t per_sandbox_max, uint32_t sandboxes_max,
-    const uint8_t secret[16]);
+void lookups_init(struct lookups *, struct arena *,
+    const struct lookup_limits *, const uint8_t secret[16]);
+/* How many more of ours there may be. */
+uint32_t lookup_own_room(const struct lookups *);
 /* The running lookup of this sandbox, name and type group, NULL: none. */
 struct lookup *lookup_find(struct lookups *, uint32_t sandbox,
     const struct dname *, uint16_t type, lookup_id *ret_id);

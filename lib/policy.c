@@ -446,6 +446,9 @@ policy_match(const struct policy *policy, uint32_t number,
 		name_rule(&verdict, policy, match.deny);
 	else if (match.allow != RULE_NONE)
 		name_rule(&verdict, policy, match.allow);
+	verdict.scheduled = profile->refresh == REFRESH_SCHEDULED &&
+	    verdict.denial == DENIAL_NONE && match.allow != RULE_NONE &&
+	    verdict.kind == RULE_EXACT;
 	return verdict;
 }
 
@@ -491,6 +494,19 @@ policy_grants(const struct policy *policy, uint32_t number,
 		return false;
 	return terms_grant(policy,
 	    &policy->terms[policy->entries[match.allow].terms], service, addr);
+}
+
+bool
+policy_rule_is_scheduled(const struct policy *policy, uint32_t rule)
+{
+	const struct policy_entry *entry;
+
+	REQUIRE(rule < policy->rule_count);
+	entry = &policy->entries[rule];
+	return !entry->deny && entry->kind == RULE_EXACT &&
+	    policy->terms[entry->terms].addr_count == 0 &&
+	    !policy->terms[entry->terms].expired &&
+	    policy->profiles[entry->profile].feeds_schedule;
 }
 
 void

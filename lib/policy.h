@@ -55,11 +55,21 @@ struct policy_rule {
 	uint32_t line, column;
 };
 
+/* When a policy's exact names are looked up. */
+enum refresh {
+	REFRESH_UNSAID, /* as REFRESH_ON_DEMAND */
+	REFRESH_ON_DEMAND, /* when a client asks */
+	REFRESH_SCHEDULED /* on our own clock */
+};
+
 /* A policy's own settings. */
 struct policy_profile {
 	char name[POLICY_NAME_MAX];
 	enum denial_style style;
 	enum tell tell;
+	enum refresh refresh;
+	bool feeds_schedule; /* set by sealing: it, or one that uses it, has
+				REFRESH_SCHEDULED */
 	uint32_t use[POLICY_USE_MAX]; /* indexes of profiles, one level */
 	uint8_t use_count;
 	/* Alerts after which a sandbox is cut off: bits by number of action. */
@@ -196,6 +206,8 @@ struct verdict policy_match(const struct policy *, uint32_t sandbox,
  * to this sandbox. For re-judging pins. */
 bool policy_grants(const struct policy *, uint32_t sandbox,
     const struct dname *, const struct service *, const struct addr *);
+/* Whether the schedule has what a rule allows to ask. */
+bool policy_rule_is_scheduled(const struct policy *, uint32_t rule);
 /* A rule by index, as it was added; index under rule_count (REQUIREd). */
 void policy_rule_at(const struct policy *, uint32_t rule,
     struct policy_rule *ret);

@@ -368,6 +368,22 @@ check_profile(const struct policy *policy, uint32_t profile,
 	return POLICY_OK;
 }
 
+/* A rule is asked on our own clock when any policy that has it says so. */
+static void
+mark_scheduled(struct policy *policy)
+{
+	for (uint32_t i = 0; i < policy->profile_count; i++) {
+		struct policy_profile *profile = &policy->profiles[i];
+
+		if (profile->refresh != REFRESH_SCHEDULED)
+			continue;
+		profile->feeds_schedule = true;
+		for (uint32_t use = 0; use < profile->use_count; use++)
+			policy->profiles[profile->use[use]].feeds_schedule =
+			    true;
+	}
+}
+
 enum policy_error
 policy_builder_seal(struct policy *policy, uint32_t *ret_first,
     uint32_t *ret_second)
@@ -390,6 +406,7 @@ policy_builder_seal(struct policy *policy, uint32_t *ret_first,
 		if (error != POLICY_OK)
 			return error;
 	}
+	mark_scheduled(policy);
 	policy->sealed = true;
 	return POLICY_OK;
 }

@@ -46,6 +46,7 @@ struct verdict {
 	bool listed; /* some allow rule matches the name */
 	bool lists_below; /* listed names lie below this name */
 	bool has4, has6; /* families in which the sandbox has an address */
+	bool scheduled; /* its rule is looked up on our own clock */
 	bool localhost; /* answered as loopback, without a pin */
 	uint32_t policy; /* index, for names in events */
 	uint32_t rule; /* index into the policy's rules, RULE_NONE */

@@ -301,7 +301,6 @@ read_policy(struct edge_reader *r, const struct yaml_node *map,
     struct edge_policy *policy)
 {
 	static const char *const modes[] = { "enforce", "audit", NULL };
-	static const char *const refresh[] = { "on-demand", "scheduled", NULL };
 	const struct yaml_node *allow, *deny;
 	struct terms fallback;
 	int status = value_word(r->file, map->key, policy->name,
@@ -316,8 +315,6 @@ read_policy(struct edge_reader *r, const struct yaml_node *map,
 		status = fields_check(r->file, map, "policy.", r->error);
 	if (status == 0)
 		status = check_word_now(r, map, "mode", modes);
-	if (status == 0)
-		status = check_word_now(r, map, "refresh", refresh);
 	if (status == 0)
 		status = read_default_ports(r, map, &fallback);
 	allow = yaml_tree_get(map, "allow");

@@ -15,6 +15,7 @@
 
 #include "lib/require.h"
 #include "lib/text/policy_alerts.h"
+#include "lib/text/policy_refresh.h"
 #include "lib/text/zone_text.h"
 
 _Static_assert(EDGE_SERVICES_MAX == RULE_SERVICES_MAX, "one limit, two names");
@@ -462,6 +463,9 @@ read_profile(struct reader *r, const struct yaml_node *map,
 		    value_choice(r->file, denial, styles, &style, r->error);
 	if (status == 0 && tell != NULL)
 		status = value_choice(r->file, tell, tells, &how, r->error);
+	if (status == 0)
+		status = policy_refresh_read(r->file, map, &profile->refresh,
+		    r->error);
 	if (status == 0)
 		status = policy_alerts_read(r->file,
 		    yaml_tree_get(map, "quarantine_on"),

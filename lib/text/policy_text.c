@@ -15,6 +15,7 @@
 #include "lib/require.h"
 #include "lib/text/edge_include.h"
 #include "lib/text/policy_lint.h"
+#include "lib/text/policy_refresh.h"
 #include "lib/text/policy_rules.h"
 #include "lib/text/zone_text.h"
 
@@ -292,6 +293,9 @@ build(struct builder *b)
 		r = read_suffixes(b);
 	if (r == 0)
 		r = policy_rules_read(&b->set, &b->input, b->error);
+	if (r == 0)
+		r = policy_refresh_settle(b->config, &b->input, &b->set,
+		    b->error);
 	if (r == 0)
 		r = make_policy(b);
 	if (r < 0)

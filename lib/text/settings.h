@@ -96,6 +96,7 @@ struct settings {
 	struct {
 		uint32_t queries, queries_per_sandbox; /* 4096, 512 */
 		uint32_t lookups, lookups_per_sandbox; /* 4096, 512 */
+		uint32_t scheduled_names; /* 2000 */
 		uint32_t cache, cache_per_sandbox; /* 8192, 2048 */
 		uint32_t pins, pins_per_sandbox; /* 65536, 8192 */
 		uint32_t pin_rate_per_sandbox; /* pins a second: 2000 */

@@ -49,6 +49,7 @@ fill_limits(struct engine_limits *limits, const struct settings *settings,
 	limits->queries_per_sandbox_max = settings->limits.queries_per_sandbox;
 	limits->lookups_max = settings->limits.lookups;
 	limits->lookups_per_sandbox_max = settings->limits.lookups_per_sandbox;
+	limits->scheduled_max = settings->limits.scheduled_names;
 	limits->cache.entries_max = settings->limits.cache;
 	limits->cache.entries_per_sandbox_max =
 	    settings->limits.cache_per_sandbox;
@@ -156,7 +157,9 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 		r = sinks_open(&d->sinks, settings);
 	if (r == 0)
 		r = upstream_open(&d->upstream, d, d->config,
-		    settings->limits.lookups * 2 + 64);
+		    (settings->limits.lookups + ENGINE_OWN_LOOKUPS) *
+			    LOOKUP_PARTS_MAX +
+			64);
 	if (r == 0)
 		r = helper_open(&d->helper, d, fds->helper,
 		    settings->limits.pins + 4096 +

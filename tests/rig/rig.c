@@ -28,6 +28,7 @@ rig_limits(uint32_t sandboxes)
 		.queries_per_sandbox_max = 128,
 		.lookups_max = 64,
 		.lookups_per_sandbox_max = 32,
+		.scheduled_max = 64,
 		.cache = { .entries_max = 128,
 		    .entries_per_sandbox_max = 64,
 		    .sandboxes_max = numbers },
@@ -276,6 +277,8 @@ read_profile_word(struct policy_profile *profile, const char *word)
 		profile->style = DENIAL_NODATA;
 	if (strcmp(word, "refused") == 0)
 		profile->style = DENIAL_REFUSED;
+	if (strcmp(word, "scheduled") == 0)
+		profile->refresh = REFRESH_SCHEDULED;
 	for (int i = 0; i <= EVENT_ACTION_LAST; i++)
 		if (strcmp(event_action_name((enum event_action)i), word) == 0)
 			profile->quarantine_on |= UINT64_C(1) << i;

@@ -45,6 +45,7 @@ sandboxes:
     source: [192.0.2.12]
 policies:
   agent:
+    refresh: on-demand
     allow:
       - ok.example.com
       - two.example.com:443,22

@@ -9,6 +9,7 @@
 
 #define LOOKUPS_MAX     4
 #define PER_SANDBOX_MAX 3
+#define OWN_MAX         2
 #define SANDBOXES_MAX   3
 
 /* Short names for the tables below. */
@@ -28,16 +29,16 @@ static void
 setup(void)
 {
 	static const uint8_t secret[16] = { 1 };
+	const struct lookup_limits limits = { LOOKUPS_MAX, PER_SANDBOX_MAX,
+		OWN_MAX, SANDBOXES_MAX };
 	struct arena arena;
 
 	arena_init(&arena, NULL, 0);
-	lookups_init(&lookups, &arena, LOOKUPS_MAX, PER_SANDBOX_MAX,
-	    SANDBOXES_MAX, secret);
+	lookups_init(&lookups, &arena, &limits, secret);
 	block = calloc(1, arena.used);
 	ck_assert_ptr_nonnull(block);
 	arena_init(&arena, block, arena.used);
-	lookups_init(&lookups, &arena, LOOKUPS_MAX, PER_SANDBOX_MAX,
-	    SANDBOXES_MAX, secret);
+	lookups_init(&lookups, &arena, &limits, secret);
 }
 
 static void
