@@ -37,6 +37,7 @@
 #   covers ROW…              says which rows of tests/peer-issues.tsv were shown
 #
 # Variables from outside: BINDIR (the build directory, required by nw_start),
+# NW_REFRESH (on-demand: names of the default policy are asked when a box asks),
 # NW_BRIDGE_NF (0 or 1: bridge-nf-call-* in host), NW_KEEP (keeps NW_DIR).
 
 set -eu
@@ -320,9 +321,10 @@ nw_nginx() {
 # --- namewall --------------------------------------------------------------
 
 nw_policies() {
-	cat <<-'END'
+	cat <<-END
 	policies:
 	  agent:
+	    refresh: ${NW_REFRESH:-scheduled}
 	    ports: [tcp/80, tcp/443]
 	    allow:
 	      - listed.example

@@ -471,7 +471,7 @@ def test_commands(dir, up1, up2, corp):
     verdict = r.command("explain ok.example.com --sandbox box1")[0]
     check("explain a listed name", verdict["verdict"] == "allow" and
           verdict["by"]["rule"] == "ok.example.com" and
-          verdict["by"]["line"] == 18 and verdict["ports"] == ["tcp/443"],
+          verdict["by"]["line"] == 19 and verdict["ports"] == ["tcp/443"],
           verdict)
     verdict = r.command("explain www.example.com")[0]
     check("explain an unlisted one", verdict["verdict"] == "deny" and
