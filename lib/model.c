@@ -7,8 +7,52 @@ enum {
 	ALPHABET_DIGIT = 1,
 	ALPHABET_HEX = 2,
 	ALPHABET_BASE32 = 4,
-	ALPHABET_HOST = 8
+	ALPHABET_HOST = 8,
+	LETTER = ALPHABET_BASE32 | ALPHABET_HOST,
+	HEX_LETTER = LETTER | ALPHABET_HEX,
+	FIGURE = ALPHABET_DIGIT | ALPHABET_HEX | ALPHABET_HOST,
+	BASE32_FIGURE = FIGURE | ALPHABET_BASE32
 };
+
+/* A table, since which branch a random label takes is hard to guess. */
+static const uint8_t alphabets[256] = { ['-'] = ALPHABET_DIGIT | ALPHABET_HOST,
+	['_'] = ALPHABET_HOST,
+	['0'] = FIGURE,
+	['1'] = FIGURE,
+	['8'] = FIGURE,
+	['9'] = FIGURE,
+	['2'] = BASE32_FIGURE,
+	['3'] = BASE32_FIGURE,
+	['4'] = BASE32_FIGURE,
+	['5'] = BASE32_FIGURE,
+	['6'] = BASE32_FIGURE,
+	['7'] = BASE32_FIGURE,
+	['a'] = HEX_LETTER,
+	['b'] = HEX_LETTER,
+	['c'] = HEX_LETTER,
+	['d'] = HEX_LETTER,
+	['e'] = HEX_LETTER,
+	['f'] = HEX_LETTER,
+	['g'] = LETTER,
+	['h'] = LETTER,
+	['i'] = LETTER,
+	['j'] = LETTER,
+	['k'] = LETTER,
+	['l'] = LETTER,
+	['m'] = LETTER,
+	['n'] = LETTER,
+	['o'] = LETTER,
+	['p'] = LETTER,
+	['q'] = LETTER,
+	['r'] = LETTER,
+	['s'] = LETTER,
+	['t'] = LETTER,
+	['u'] = LETTER,
+	['v'] = LETTER,
+	['w'] = LETTER,
+	['x'] = LETTER,
+	['y'] = LETTER,
+	['z'] = LETTER };
 
 void
 model_begin(struct model_state *state)
@@ -42,23 +86,6 @@ model_label_price(struct model_state *state, const uint8_t *label, uint8_t len,
 	return price + step(state, last ? MODEL_END : MODEL_DOT);
 }
 
-static unsigned
-alphabets_of(uint8_t octet)
-{
-	if (octet >= 'a' && octet <= 'f')
-		return ALPHABET_HEX | ALPHABET_BASE32 | ALPHABET_HOST;
-	if (octet >= 'g' && octet <= 'z')
-		return ALPHABET_BASE32 | ALPHABET_HOST;
-	if (octet >= '2' && octet <= '7')
-		return ALPHABET_DIGIT | ALPHABET_HEX | ALPHABET_BASE32 |
-		    ALPHABET_HOST;
-	if (octet >= '0' && octet <= '9')
-		return ALPHABET_DIGIT | ALPHABET_HEX | ALPHABET_HOST;
-	if (octet == '-')
-		return ALPHABET_DIGIT | ALPHABET_HOST;
-	return octet == '_' ? ALPHABET_HOST : 0;
-}
-
 uint32_t
 model_uniform_price(const uint8_t *label, uint8_t len)
 {
@@ -68,7 +95,7 @@ model_uniform_price(const uint8_t *label, uint8_t len)
 	uint8_t i;
 
 	for (i = 0; i < len; i++)
-		held &= alphabets_of(label[i]);
+		held &= alphabets[label[i]];
 	if (held & ALPHABET_DIGIT)
 		each = MODEL_DIGIT_PRICE;
 	else if (held & ALPHABET_HEX)

@@ -52,16 +52,19 @@ uint32_t model_uniform_price(const uint8_t *label, uint8_t len);
 /* Which model this is: of the constants of prices and alarms, and the table. */
 const char *model_hash(void);
 
+/* Values are chosen, not branches: what a random label holds is hard to
+ * guess. */
 static inline uint8_t
 model_symbol(uint8_t octet)
 {
-	if (octet >= 'a' && octet <= 'z')
-		return (uint8_t)(octet - 'a');
-	if (octet >= '0' && octet <= '9')
-		return (uint8_t)(octet - '0' + 26);
-	if (octet == '-')
-		return 36;
-	return octet == '_' ? 37 : MODEL_ESC;
+	uint8_t letter = (uint8_t)(octet - 'a'), digit = (uint8_t)(octet - '0');
+	uint8_t symbol = MODEL_ESC;
+
+	symbol = letter < 26 ? letter : symbol;
+	symbol = digit < 10 ? (uint8_t)(digit + 26) : symbol;
+	symbol = octet == '-' ? 36 : symbol;
+	symbol = octet == '_' ? 37 : symbol;
+	return symbol;
 }
 
 #endif
