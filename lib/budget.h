@@ -246,8 +246,9 @@ void budget_header(const struct budget *, bool clean, uint64_t now_ms,
 bool budget_resume(struct budget *, const uint8_t header[BUDGET_HEADER_SIZE],
     bool same_boot, uint64_t now_ms, uint64_t wall_ms, bool *ret_clean);
 /* 0; -ENOENT: a record of nothing; -EBADMSG: not a whole record; -ENOSPC: the
- * table is full, so the program must not go on. Unless it was closed cleanly,
- * what may have followed the record is added. */
+ * table is full, so the program must not go on. The end of what a key had
+ * learnt is charged (METER_END), and, unless it was closed cleanly, what may
+ * have followed the record. */
 int budget_restore(struct budget *, const uint8_t record[BUDGET_RECORD_SIZE],
     bool clean);
 

@@ -17,8 +17,9 @@
  *
  * Only what was spent is kept. What a key has learnt, its tables of names
  * above all, is not: their hashes are keyed anew in each run. A run that
- * begins with empty tables prices by another proper code, of which the
- * outside may know that it began then, so the bound stands.
+ * begins with empty tables prices by a proper code as well, whose beginning
+ * the outside may know. But that nothing more came under the old one tells
+ * something, so its end is paid at each start, as it is at the end of a day.
  */
 #include "lib/budget.h"
 #include "lib/budget_parts.h"
@@ -207,16 +208,25 @@ catch_up(struct budget *budget, uint32_t hour)
 		budget->ahead_ms = at_ms - budget->now_ms;
 }
 
+/* Whether what it says is of no use any more. */
+static bool
+is_over(const struct budget *budget, const struct record *record)
+{
+	struct budget_key key = { .meter = record->meter };
+	struct budget_sum sum = { .meter = record->meter };
+
+	key.closed_ms = sum.opened_ms = record->at_ms;
+	return record->level == BUDGET_KEY ? budget_key_is_over(budget, &key)
+					   : budget_sum_is_over(budget, &sum);
+}
+
 static int
 restore_key(struct budget *budget, const struct record *record)
 {
-	struct budget_key *key, kept = { .meter = record->meter };
+	struct budget_key *key;
 	uint32_t slot;
 	bool is_new;
 
-	kept.closed_ms = record->open ? budget_clock(budget, 0) : record->at_ms;
-	if (budget_key_is_over(budget, &kept))
-		return -ENOENT;
 	slot = budget_claim_key(budget, &record->id, &is_new);
 	if (slot == BUDGET_NONE)
 		return -ENOSPC;
@@ -224,20 +234,17 @@ restore_key(struct budget *budget, const struct record *record)
 	if (!is_new && key->meter.used >= record->meter.used)
 		return 0;
 	key->meter = record->meter;
-	key->closed_ms = kept.closed_ms;
+	key->closed_ms = record->at_ms;
 	return 0;
 }
 
 static int
 restore_sum(struct budget *budget, const struct record *record)
 {
-	struct budget_sum *sum,
-	    kept = { .meter = record->meter, .opened_ms = record->at_ms };
+	struct budget_sum *sum;
 	uint32_t slot;
 	bool is_new;
 
-	if (budget_sum_is_over(budget, &kept))
-		return -ENOENT;
 	slot = budget_claim_sum(budget, &record->id, &is_new);
 	if (slot == BUDGET_NONE)
 		return -ENOSPC;
@@ -264,7 +271,16 @@ budget_restore(struct budget *budget, const uint8_t octets[BUDGET_RECORD_SIZE],
 	read_record(octets, &record);
 	catch_up(budget, record.meter.hour);
 	meter_advance(&record.meter, budget_hour(budget, 0));
-	/* Nothing may follow it until there is a record of this run. */
+	/* A key that was open is closed from now on, until it is opened. */
+	if (record.open)
+		record.at_ms = budget_clock(budget, 0);
+	/* After a crash nobody knows what was spent since the record. */
+	if (clean && is_over(budget, &record))
+		return -ENOENT;
+	/* What was learnt is gone, so that history has ended, and its end is
+	 * paid. Nothing may follow until there is a record of this run. */
+	if (record.level == BUDGET_KEY)
+		meter_spend(&record.meter, METER_TIME, METER_END);
 	if (!clean)
 		meter_spend(&record.meter, METER_TIME, record.allowance);
 	record.meter.unsaved = 0;

@@ -244,9 +244,11 @@ restart(bool same_boot, bool clean)
 	}
 	life.crashes += clean ? 0 : 1;
 	start(same_boot, draw(4) != 0);
-	for (int meter = 0; same_boot && meter < METERS; meter++)
+	for (int meter = 0; same_boot && meter < METERS; meter++) {
+		before[meter] += meter < KEYS ? METER_END : 0;
 		UNIT_CHECK(clean ? ledger_used(meter) == before[meter]
 				 : ledger_used(meter) >= before[meter]);
+	}
 }
 
 static void
@@ -404,9 +406,9 @@ START_TEST(a_torn_header_is_unclean_and_stands_still)
 	other.sandbox = other.policy = 0;
 	other.key = rig_key(&other, "box1", "*.example.com", 8192, 0);
 	ck_assert_uint_eq(rig_used(&other, BUDGET_KEY, 0),
-	    cost + BITS(8192 / METER_SHARE));
+	    cost + METER_END + BITS(8192 / METER_SHARE));
 	ck_assert_uint_eq(rig_used(&other, BUDGET_KEY, DAY - 1),
-	    cost + BITS(8192 / METER_SHARE));
+	    cost + METER_END + BITS(8192 / METER_SHARE));
 	rig_close(&other);
 	rig_close(&rig);
 }
@@ -460,7 +462,7 @@ START_TEST(hours_age_by_the_right_clock)
 		other.policy = rig_sum(&other, BUDGET_POLICY, "agent", now_ms);
 		other.key =
 		    rig_key(&other, "box1", "*.example.com", 8192, now_ms);
-		used = (ends[i].spent ? cost : 0) +
+		used = METER_END + (ends[i].spent ? cost : 0) +
 		    (ends[i].more ? BITS(8192 / METER_SHARE) : 0);
 		ck_assert_msg(rig_used(&other, BUDGET_KEY, now_ms) == used,
 		    "%zu", i);
@@ -516,6 +518,29 @@ START_TEST(a_record_without_room_is_an_error)
 }
 END_TEST
 
+/* A key that was closed, and has nothing left, needs no room. */
+START_TEST(a_record_that_is_over_is_left_out)
+{
+	uint8_t record[BUDGET_RECORD_SIZE], header[BUDGET_HEADER_SIZE];
+	struct budget_rig rig, other;
+	bool clean;
+
+	for (uint64_t hours = 24; hours <= 25; hours++) {
+		rig_open(&rig, 8192);
+		budget_close_key(&rig.budget, rig.key, 0);
+		budget_record(&rig.budget, rig.key, record);
+		budget_header(&rig.budget, true, 0, EPOCH, header);
+		rig_open_empty(&other, 0);
+		ck_assert(budget_resume(&other.budget, header, true,
+		    hours * HOUR, EPOCH, &clean));
+		ck_assert_int_eq(budget_restore(&other.budget, record, clean),
+		    hours == 24 ? 0 : -ENOENT);
+		rig_close(&other);
+		rig_close(&rig);
+	}
+}
+END_TEST
+
 /* Twice the same key: the one that has spent more. */
 START_TEST(a_record_never_lowers_a_meter)
 {
@@ -536,7 +561,7 @@ START_TEST(a_record_never_lowers_a_meter)
 				     order == 1 ? more : less[rig.key], true),
 		    0);
 		ck_assert_uint_eq(other.budget.key[0].meter.used,
-		    rig.budget.key[rig.key].meter.used);
+		    rig.budget.key[rig.key].meter.used + METER_END);
 		rig_close(&other);
 	}
 	rig_close(&rig);
@@ -556,6 +581,7 @@ main(void)
 	tcase_add_test(all, hours_age_by_the_right_clock);
 	tcase_add_test(all, nothing_is_sent_before_the_first_record);
 	tcase_add_test(all, a_record_without_room_is_an_error);
+	tcase_add_test(all, a_record_that_is_over_is_left_out);
 	tcase_add_test(all, a_record_never_lowers_a_meter);
 	return unit_run(suite);
 }
