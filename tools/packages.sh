@@ -13,9 +13,9 @@ PACKAGES_BUILD='autoconf automake gcc libc6-dev make pkg-config
 PACKAGES_SHOW='bind9-dnsutils curl iodine iproute2 nftables nginx-light nsd
 	procps python3 tcpdump'
 # shellcheck disable=SC2034
-PACKAGES_TEST='busybox-static clang conntrack dns2tcp git iputils-ping
-	libclang-rt-14-dev mandoc musl-tools netcat-openbsd python3-dnspython
-	python3-scapy rsyslog socat unbound'
+PACKAGES_TEST='busybox-static clang conntrack dbus dns2tcp firewalld git
+	iputils-ping libclang-rt-14-dev mandoc musl-tools netcat-openbsd
+	python3-dnspython python3-scapy rsyslog socat ufw unbound'
 # shellcheck disable=SC2034
 PACKAGES_VM='busybox-static cpio kmod qemu-system-x86'
 
