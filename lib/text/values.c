@@ -199,6 +199,32 @@ hex_value(char c)
 }
 
 bool
+text_destination(const char *text, struct addr *ret, uint16_t *ret_port)
+{
+	size_t len = strlen(text);
+	const char *colon = strrchr(text, ':');
+	struct addr addr;
+	uint64_t port = 0;
+
+	if (addr_parse(text, len, ret)) {
+		*ret_port = 0;
+		return true;
+	}
+	if (colon == NULL || !text_number(colon + 1, 1, 65535, &port))
+		return false;
+	len = (size_t)(colon - text);
+	if (len > 2 && text[0] == '[' && text[len - 1] == ']') {
+		if (!addr_parse(text + 1, len - 2, &addr) || addr.family != 6)
+			return false;
+	} else if (!addr_parse(text, len, &addr) || addr.family != 4) {
+		return false;
+	}
+	*ret = addr;
+	*ret_port = (uint16_t)port;
+	return true;
+}
+
+bool
 text_mac(const char *text, uint8_t ret[TEXT_MAC_SIZE])
 {
 	uint8_t mac[TEXT_MAC_SIZE], any = 0;

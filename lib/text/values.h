@@ -35,6 +35,9 @@ bool text_is_word(const char *text);
 /* ADDRESS or ADDRESS@PORT; port is what an address alone gets. */
 bool text_endpoint(const char *text, uint16_t port, struct endpoint *ret);
 
+/* ADDRESS:PORT, [ADDRESS]:PORT, or an address alone: port 0. */
+bool text_destination(const char *text, struct addr *ret, uint16_t *ret_port);
+
 /* Six octets in hexadecimal, with colons: of one interface, so not zero and no
  * group. */
 bool text_mac(const char *text, uint8_t ret[TEXT_MAC_SIZE]);

@@ -254,67 +254,103 @@ explain_by_daemon(const struct cli *cli, const char *name, const char *type,
 	return denied ? CLI_NO : CLI_OK;
 }
 
-/* ADDRESS:PORT, [ADDRESS]:PORT, or an address alone (port 0: any). */
-static bool
-read_destination(const char *word, struct addr *ret, uint16_t *ret_port)
+/* Where the rules stand that let a pin be. */
+static void
+put_places(const struct json *pin)
 {
-	size_t len = strlen(word);
-	const char *colon = strrchr(word, ':');
-	uint64_t port = 0;
+	char path[32];
 
-	if (addr_parse(word, len, ret)) {
-		*ret_port = 0;
-		return true;
+	for (unsigned i = 0; i < 16; i++) {
+		const char *file;
+
+		snprintf(path, sizeof(path), "names.%u.file", i);
+		file = json_get(pin, path);
+		if (file == NULL)
+			continue;
+		fputs("    by ", stdout);
+		put_safe(stdout, file);
+		snprintf(path, sizeof(path), "names.%u.line", i);
+		printf(":%s", json_show(pin, path, "?"));
+		snprintf(path, sizeof(path), "names.%u.rule", i);
+		fputs(", rule ", stdout);
+		put_safe(stdout, json_show(pin, path, "?"));
+		putchar('\n');
 	}
-	if (colon == NULL || !text_number(colon + 1, 1, 65535, &port))
-		return false;
-	*ret_port = (uint16_t)port;
-	len = (size_t)(colon - word);
-	if (word[0] == '[' && len > 2 && word[len - 1] == ']')
-		return addr_parse(word + 1, len - 2, ret) && ret->family == 6;
-	return addr_parse(word, len, ret) && ret->family == 4;
 }
 
-static bool
-leads_there(const struct json *pin, const struct addr *to, uint16_t port)
+static const char *
+destination_sentence(const char *reason)
 {
-	const char *text = json_show(pin, "address", "");
-	struct addr addr;
-	uint64_t number;
+	static const struct {
+		const char *reason, *text;
+	} table[] = {
+		{ "pinned", "names led there" },
+		{ "listener", "it is a listener of ours, open to all" },
+		{ "lapsed",
+		    "no new flow may go there; those that are there go on" },
+		{ "quarantined", "the sandbox is in quarantine" },
+		{ "unresolved", "no name leads there now" },
+	};
 
-	if (strcmp(json_show(pin, "state", ""), "lapsed") == 0)
-		return false;
-	return addr_parse(text, strlen(text), &addr) && addr_equal(&addr, to) &&
-	    text_number(json_show(pin, "port", ""), 0, 65535, &number) &&
-	    (port == 0 || port == number);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (strcmp(reason, table[i].reason) == 0)
+			return table[i].text;
+	return NULL;
+}
+
+/* True: open. */
+static bool
+put_destination(const struct cli *cli, const struct json *line,
+    const char *word)
+{
+	const char *reason = json_show(line, "reason", "?");
+	const char *text = destination_sentence(reason);
+	bool open = json_true(line, "open");
+
+	if (cli->json)
+		return open;
+	put_safe(stdout, word);
+	fputs(open ? " is open: " : " is closed: ", stdout);
+	if (text != NULL) {
+		fputs(text, stdout);
+	} else {
+		fputs("no name leads there now, and an address of this kind (",
+		    stdout);
+		put_safe(stdout, reason);
+		fputs(")\n  is opened only by a rule that says so (private)",
+		    stdout);
+	}
+	putchar('\n');
+	return open;
 }
 
 static int
 explain_destination(const struct cli *cli, const char *word,
-    const struct addr *to, uint16_t port, const char *sandbox)
+    const char *sandbox)
 {
-	const char *const words[CLIENT_WORDS_MAX] = { "pins", sandbox };
+	const char *words[CLIENT_WORDS_MAX] = { "explain", word };
 	struct client client;
-	struct json pin;
+	struct json line;
 	bool open = false;
 
+	if (sandbox != NULL) {
+		words[2] = "--sandbox";
+		words[3] = sandbox;
+	}
 	if (!client_open(&client, cli, words))
 		return client.status;
-	while (client_next(&client, &pin) == CLIENT_LINE) {
-		if (leads_there(&pin, to, port)) {
-			open = true;
-			if (!cli->json)
-				pins_put(&pin);
+	while (client_next(&client, &line) == CLIENT_LINE) {
+		if (strcmp(json_show(&line, "kind", ""), "destination") == 0) {
+			open = put_destination(cli, &line, word);
+		} else if (!cli->json) {
+			pins_put(&line);
+			put_places(&line);
 		}
-		json_free(&pin);
+		json_free(&line);
 	}
 	client_close(&client);
 	if (client.status != CLI_OK)
 		return client.status;
-	if (!open && !cli->json) {
-		put_safe(stdout, word);
-		fputs(" is closed: no name leads there now\n", stdout);
-	}
 	return open ? CLI_OK : CLI_NO;
 }
 
@@ -334,10 +370,9 @@ cmd_explain(const struct cli *cli, struct args *args)
 			 "explain ADDRESS:PORT");
 		return CLI_USAGE;
 	}
-	if (read_destination(name, &to, &port)) {
+	if (text_destination(name, &to, &port)) {
 		if (cli->config == NULL && type == NULL)
-			return explain_destination(cli, name, &to, port,
-			    sandbox);
+			return explain_destination(cli, name, sandbox);
 		complain("what is open is asked of the daemon, not of a file");
 		return CLI_USAGE;
 	}

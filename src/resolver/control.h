@@ -84,6 +84,9 @@ struct control_conn {
 	struct control_change change;
 	struct dname name; /* EXPLAIN */
 	uint16_t type;
+	struct addr to; /* EXPLAIN of a destination; family 0: of a name */
+	uint16_t to_port; /* 0: any */
+	bool to_held, to_lapsed; /* such pins were seen */
 	size_t in_len, out_at, out_len;
 	char in[COMMAND_LINE_MAX + 1];
 	char out[CONTROL_OUT_MAX];
@@ -152,6 +155,12 @@ bool control_changes(enum control_verb);
 void control_change_begin(struct control_conn *);
 enum control_more control_change_next(struct control_conn *, char *buf,
     size_t size, size_t *ret_len);
+
+/* Of control_pins.c. */
+struct line;
+enum control_more control_pins_next(struct control_conn *, struct line *);
+enum control_more control_destination_next(struct control_conn *,
+    struct line *);
 
 /* Of control_explain.c. */
 enum control_more control_explain_next(struct control_conn *, char *buf,

@@ -77,12 +77,15 @@ read_argument(struct control_conn *conn, const char *word, unsigned position)
 	    position == 0)
 		return find_sandbox(conn, word);
 	if (conn->verb == CONTROL_EXPLAIN && position == 0) {
+		if (text_destination(word, &conn->to, &conn->to_port))
+			return true;
 		if (text_name_read(word, strlen(word), &conn->name, reason))
 			return true;
 		control_fail(conn, "bad-name", "%.200s", reason);
 		return false;
 	}
-	if (conn->verb == CONTROL_EXPLAIN && position == 1) {
+	if (conn->verb == CONTROL_EXPLAIN && position == 1 &&
+	    conn->to.family == 0) {
 		if (control_type_read(word, &conn->type))
 			return true;
 		control_fail(conn, "bad-type", "no record type \"%s\"", word);
@@ -446,77 +449,6 @@ next_status(struct control_conn *conn, struct line *j)
 	return CONTROL_LINE;
 }
 
-/* ---- pins ------------------------------------------------------------ */
-
-static uint64_t
-seconds_left(uint64_t until_ms, uint64_t now_ms)
-{
-	return until_ms > now_ms ? (until_ms - now_ms) / 1000 : 0;
-}
-
-static const char *
-state_word(enum pin_state state)
-{
-	switch (state) {
-	case PIN_ASKED:
-		return "asked";
-	case PIN_HELD:
-		return "held";
-	case PIN_LAPSED:
-		return "lapsed";
-	}
-	UNREACHABLE();
-}
-
-static void
-put_holders(struct line *j, const struct pin_record *pin, uint64_t now_ms)
-{
-	char text[DNAME_TEXT_MAX];
-
-	line_array(j, "names");
-	for (uint8_t i = 0; i < pin->holder_count; i++) {
-		line_object(j, NULL);
-		(void)dname_print(&pin->holders[i].name, text);
-		line_text(j, "name", text);
-		(void)policy_rule_print(pin->holders[i].kind,
-		    &pin->holders[i].rule_name, text);
-		line_text(j, "rule", text);
-		line_number(j, "seconds_left",
-		    seconds_left(pin->holders[i].until_ms, now_ms));
-		line_object_end(j);
-	}
-	line_array_end(j);
-}
-
-static enum control_more
-next_pin(struct control_conn *conn, struct line *j)
-{
-	struct daemon *d = conn->control->daemon;
-	const struct policy_sandbox *sandbox;
-	struct pin_record *pin = &d->record;
-	char text[ADDR_TEXT_MAX];
-
-	if (conn->index >= d->config->edge->settings.limits.pins)
-		return CONTROL_END;
-	if (!pins_record(&d->engine.pins, conn->index++, pin) ||
-	    (conn->sandbox != 0 && pin->element.sandbox != conn->sandbox))
-		return CONTROL_SKIP;
-	sandbox = policy_sandbox(d->engine.policy, pin->element.sandbox);
-	if (sandbox == NULL)
-		return CONTROL_SKIP;
-	(void)addr_print(&pin->element.addr, text);
-	line_text(j, "kind", "pin");
-	line_text(j, "sandbox", sandbox->name);
-	line_text(j, "address", text);
-	line_text(j, "protocol",
-	    pin->element.service.protocol == PROTO_UDP ? "udp" : "tcp");
-	line_number(j, "port", pin->element.service.port);
-	line_text(j, "state", state_word(pin->state));
-	line_number(j, "seconds_left", seconds_left(pin->until_ms, d->now_ms));
-	put_holders(j, pin, d->now_ms);
-	return CONTROL_LINE;
-}
-
 /* ---- events ---------------------------------------------------------- */
 
 static bool
@@ -617,9 +549,13 @@ control_next(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
 		more = next_status(conn, &j);
 		break;
 	case CONTROL_PINS:
-		more = next_pin(conn, &j);
+		more = control_pins_next(conn, &j);
 		break;
 	case CONTROL_EXPLAIN:
+		if (conn->to.family != 0) {
+			more = control_destination_next(conn, &j);
+			break;
+		}
 		return control_explain_next(conn, buf, size, ret_len);
 	case CONTROL_EVENTS:
 		return next_event(conn, buf, size, ret_len);

@@ -147,6 +147,41 @@ START_TEST(endpoints_are_an_address_and_perhaps_a_port)
 }
 END_TEST
 
+START_TEST(destinations_are_an_address_and_perhaps_a_port)
+{
+	static const struct {
+		const char *text, *addr; /* NULL: none */
+		uint16_t port;
+	} list[] = { { "192.0.2.1:443", "192.0.2.1", 443 },
+		{ "192.0.2.1", "192.0.2.1", 0 },
+		{ "[2001:db8::1]:443", "2001:db8::1", 443 },
+		{ "2001:db8::1", "2001:db8::1", 0 },
+		{ "2001:db8::1:443", "2001:db8::1:443", 0 },
+		{ "[192.0.2.1]:443", NULL, 0 }, { "[2001:db8::1]", NULL, 0 },
+		{ "192.0.2.1:0", NULL, 0 }, { "192.0.2.1:65536", NULL, 0 },
+		{ "192.0.2.1:", NULL, 0 }, { ":443", NULL, 0 },
+		{ "example.com:443", NULL, 0 }, { "[]:443", NULL, 0 },
+		{ "", NULL, 0 } };
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		struct addr addr = { .family = 0 }, expected;
+		uint16_t port = 9;
+		bool right = text_destination(list[i].text, &addr, &port);
+
+		ck_assert_msg(right == (list[i].addr != NULL), "\"%s\"",
+		    list[i].text);
+		if (!right) {
+			ck_assert_uint_eq(addr.family, 0);
+			continue;
+		}
+		ck_assert(
+		    addr_parse(list[i].addr, strlen(list[i].addr), &expected));
+		ck_assert(addr_equal(&addr, &expected));
+		ck_assert_uint_eq(port, list[i].port);
+	}
+}
+END_TEST
+
 START_TEST(hardware_addresses_are_of_one_interface)
 {
 	static const struct {
@@ -243,6 +278,7 @@ main(void)
 	tcase_add_test(all, numbers_are_plain_and_in_range);
 	tcase_add_test(all, dates_are_days_or_moments_in_utc);
 	tcase_add_test(all, endpoints_are_an_address_and_perhaps_a_port);
+	tcase_add_test(all, destinations_are_an_address_and_perhaps_a_port);
 	tcase_add_test(all, hardware_addresses_are_of_one_interface);
 	tcase_add_test(all, the_nearest_word_is_found_where_one_is_near);
 	tcase_add_test(all, words_fit_or_are_refused);
