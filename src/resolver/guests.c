@@ -327,6 +327,17 @@ guests_attached(struct daemon *d, uint32_t number, int status, uint32_t ifindex)
 }
 
 void
+guests_stay_away(struct daemon *d, const char *name, const char *why)
+{
+	char text[EVENT_TEXT_MAX];
+
+	log_warn("attach", "%s is not attached again: %s", name, why);
+	(void)snprintf(text, sizeof(text), "%s is not attached again: %s", name,
+	    why);
+	daemon_event_text(d, EVENT_SANDBOX_DETACHED, text);
+}
+
+void
 guests_come_back(struct daemon *d, const struct edge_attach *request,
     uint32_t ifindex)
 {
@@ -335,13 +346,15 @@ guests_come_back(struct daemon *d, const struct edge_attach *request,
 	enum edge_attach_error error;
 	struct guest *guest;
 
-	if (guests_find(d, request->name) != 0)
+	if (guests_find(d, request->name) != 0) {
+		guests_stay_away(d, request->name,
+		    "a sandbox of the configuration has its name");
 		return;
+	}
 	error = edge_attach_check(edge, &d->config->policy->protected_ranges,
 	    number, request);
 	if (error != EDGE_ATTACH_OK) {
-		log_warn("attach", "%s cannot be attached again: %s",
-		    request->name, edge_attach_text(error));
+		guests_stay_away(d, request->name, edge_attach_text(error));
 		return;
 	}
 	edge_attach_put(edge, number, request);

@@ -126,8 +126,8 @@ come_back(struct daemon *d, const struct guest_record *record)
 			return;
 	}
 	if (!find_interface(record, &ifindex)) {
-		log_warn("attach", "%s is not attached again: no interface %s",
-		    record->name, record->interface);
+		guests_stay_away(d, record->name,
+		    "its interface does not exist");
 		return;
 	}
 	guests_come_back(d, &request, ifindex);

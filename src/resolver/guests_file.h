@@ -33,5 +33,7 @@ void guests_file_clear(struct guests *, uint32_t sandbox);
 /* Of guests.c: somebody who was attached when we stopped. */
 void guests_come_back(struct daemon *, const struct edge_attach *,
     uint32_t ifindex);
+/* And cannot be again. */
+void guests_stay_away(struct daemon *, const char *name, const char *why);
 
 #endif
