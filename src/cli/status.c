@@ -185,6 +185,8 @@ put_sandbox(const struct json *line)
 		fputs(", not bound: no interface leads to it", stdout);
 	put_value(line, ", pins ", "pins");
 	put_value(line, ", spoofed ", "spoofed");
+	if (json_true(line, "attached"))
+		fputs(", attached", stdout);
 	if (json_true(line, "quarantined"))
 		put_value(line, ", IN QUARANTINE: ", "quarantine_reason");
 	putchar('\n');
