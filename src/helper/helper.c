@@ -126,11 +126,13 @@ helper_fill_members(struct helper *helper)
 	    (size_t)settings->forward_count * SETTINGS_RESOLVERS_MAX +
 	    settings->sink_count;
 
+	/* While a reload is under way, flows are let in by either of the two. */
 	helper->members_max = 1 + settings->edge_count * 4u +
 	    endpoints * UDP_AND_TCP +
 	    (size_t)helper->guard.numbers_max *
 		(HOME_MEMBERS_MAX + MODE_MEMBERS_MAX) +
-	    grants_inbound_room(helper->config);
+	    grants_inbound_room(helper->config) +
+	    grants_inbound_room(helper->guard.config);
 	helper->member_count = 0;
 	helper->members = calloc(helper->members_max, sizeof(*helper->members));
 	if (helper->members == NULL)
