@@ -126,7 +126,7 @@ helper_fill_members(struct helper *helper)
 	    (size_t)settings->forward_count * SETTINGS_RESOLVERS_MAX +
 	    settings->sink_count;
 
-	/* While a reload is under way, flows are let in by either of the two. */
+	/* During a reload either configuration lets flows in. */
 	helper->members_max = 1 + settings->edge_count * 4u +
 	    endpoints * UDP_AND_TCP +
 	    (size_t)helper->guard.numbers_max *
