@@ -77,7 +77,8 @@ struct departures {
 enum rejected_kind {
 	REJECTED_REFUSED,
 	REJECTED_UNSOUND,
-	REJECTED_SPOOFED
+	REJECTED_SPOOFED,
+	REJECTED_AUDITED /* it passed, and enforcement would have refused it */
 };
 
 struct rejected {
@@ -102,6 +103,7 @@ struct engine_counts {
 	uint64_t tunnel_suspected, rebinding_blocked;
 	uint64_t rejects, spoofed_packets, flows_ended;
 	uint64_t schedule_full; /* scheduled names that found no place */
+	uint64_t audited, audited_packets; /* let pass all the same */
 	uint64_t asks_late; /* left at a later edge than their own */
 };
 

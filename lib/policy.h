@@ -70,6 +70,9 @@ struct policy_profile {
 	enum refresh refresh;
 	bool feeds_schedule; /* set by sealing: it, or one that uses it, has
 				REFRESH_SCHEDULED */
+	/* Names that no rule grants are asked all the same, and told without
+	 * being pinned: the kernel lets it pass. */
+	bool audit;
 	uint32_t use[POLICY_USE_MAX]; /* indexes of profiles, one level */
 	uint8_t use_count;
 	/* Alerts after which a sandbox is cut off: bits by number of action. */

@@ -454,6 +454,7 @@ read_profile(struct reader *r, const struct yaml_node *map,
 	static const char *const tells[] = { "full", "code", "nothing", NULL };
 	const struct yaml_node *denial = yaml_tree_get(map, "denial");
 	const struct yaml_node *tell = yaml_tree_get(map, "tell");
+	const struct yaml_node *mode = yaml_tree_get(map, "mode");
 	size_t style = 0, how = 0;
 	int status = 0;
 
@@ -470,6 +471,8 @@ read_profile(struct reader *r, const struct yaml_node *map,
 		status = policy_alerts_read(r->file,
 		    yaml_tree_get(map, "quarantine_on"),
 		    &profile->quarantine_on, r->error);
+	/* edge_text has refused every other word. */
+	profile->audit = mode != NULL && strcmp(mode->text, "audit") == 0;
 	profile->style = (enum denial_style)style;
 	profile->tell = (enum tell)how;
 	read_uses(r, map, profile);
