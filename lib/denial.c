@@ -107,6 +107,9 @@ static const struct reason reasons[] = {
 	[DENIAL_QUARANTINED] = { "quarantined", POLICY, {
 	    .rcode = DNS_RCODE_NXDOMAIN, SOA, .ede = DNS_EDE_BLOCKED,
 	    .text = "this sandbox is in quarantine" } },
+	[DENIAL_BUDGET] = { "budget", POLICY, {
+	    .rcode = DNS_RCODE_NXDOMAIN, SOA, .ede = DNS_EDE_BLOCKED,
+	    .text = "what questions may tell in a day is spent" } },
 };
 /* clang-format on */
 
@@ -144,7 +147,8 @@ denial_form_of(enum denial denial, enum denial_style style)
 	struct denial_form form = reason_of(denial)->form;
 
 	if (denial == DENIAL_UNLISTED || denial == DENIAL_DENY_RULE ||
-	    denial == DENIAL_WITHDRAWN || denial == DENIAL_QUARANTINED)
+	    denial == DENIAL_WITHDRAWN || denial == DENIAL_QUARANTINED ||
+	    denial == DENIAL_BUDGET)
 		restyle(&form, style);
 	return form;
 }

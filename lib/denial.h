@@ -46,7 +46,8 @@ enum denial {
 	DENIAL_SPECIAL_NODATA, /* resolver.arpa: NODATA */
 	DENIAL_PTR, /* reverse name: NXDOMAIN, unless its address is pinned */
 	DENIAL_QUARANTINED, /* the sandbox is cut off: as unlisted */
-	DENIAL_LAST = DENIAL_QUARANTINED
+	DENIAL_BUDGET, /* what it would tell cannot be paid: as unlisted */
+	DENIAL_LAST = DENIAL_BUDGET
 };
 
 /* `denial:` of a policy. */
@@ -65,7 +66,8 @@ struct denial_form {
 };
 
 /* The form of a reason; style is looked at for UNLISTED, DENY_RULE,
- * WITHDRAWN and QUARANTINED. Not for DENIAL_NONE and DENIAL_DROP (REQUIREd). */
+ * WITHDRAWN, QUARANTINED and BUDGET. Not for DENIAL_NONE and DENIAL_DROP
+ * (REQUIREd). */
 struct denial_form denial_form_of(enum denial, enum denial_style);
 /* A stable word for events and logs: "unlisted", "deny-rule", … */
 const char *denial_name(enum denial);

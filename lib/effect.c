@@ -60,6 +60,8 @@ used_size(const struct effect *effect)
 	case EFFECT_RELEASE:
 		return offsetof(struct effect, u) +
 		    sizeof(effect->u.quarantine);
+	case EFFECT_CHARGED:
+		return offsetof(struct effect, u) + sizeof(effect->u.charged);
 	case EFFECT_EVENT:
 		return offsetof(struct effect, u) + sizeof(effect->u.event);
 	}

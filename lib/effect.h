@@ -46,6 +46,8 @@ enum effect_kind {
 			  FORGET_ALL every record of the sandbox (0: of all) */
 	EFFECT_QUARANTINE, /* cut a sandbox off, and keep that it is */
 	EFFECT_RELEASE, /* and let it be again */
+	EFFECT_CHARGED, /* before what was charged leaves: write the records of
+			   the key's three meters */
 	EFFECT_EVENT
 };
 
@@ -87,6 +89,9 @@ struct effect {
 			enum quarantine_by by;
 			enum event_action alert; /* BY_ALERT */
 		} quarantine; /* QUARANTINE, RELEASE */
+		struct {
+			uint32_t key;
+		} charged;
 		struct event event;
 	} u;
 };

@@ -42,9 +42,12 @@ init_lookups(struct engine *e, struct arena *arena, const uint8_t secret[16])
 		.own_max = ENGINE_OWN_LOOKUPS,
 		.sandboxes_max = e->limits.sandboxes_max,
 	};
+	uint8_t seed[32];
 
 	lookups_init(&e->lookups, arena, &limits, secret);
 	engine_schedule_init(e, arena, secret);
+	rng_bytes(&e->rng, seed, sizeof(seed));
+	engine_budget_init(e, arena, seed);
 }
 
 int
@@ -183,7 +186,7 @@ judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 
 	why = tunnel_judge(&e->tunnel, q->client.sandbox, &q->question,
 	    &q->verdict);
-	if (why != DENIAL_NONE && !q->verdict.audit)
+	if (why != DENIAL_NONE)
 		return deny(q, why);
 	return FATE_LOOK_UP;
 }
@@ -202,7 +205,7 @@ begin_lookup(struct engine *e, const struct query *q, lookup_id *ret_id)
 	lookup_set_deadline(&e->lookups, *ret_id,
 	    e->now_ms + e->limits.settings.lookup_ms);
 	for (uint8_t i = 0; i < lookup->part_count; i++)
-		engine_depart(e, *ret_id, i);
+		engine_depart(e, *ret_id, i, false);
 	return lookup;
 }
 
@@ -214,7 +217,6 @@ take_result(struct engine *e, uint64_t id, struct query *q,
 	uint8_t part =
 	    lookup_part_of(&lookup->result, q->question.type, &q->verdict);
 	uint32_t ttl_s = lookup->result.answers[part].ttl_s;
-	bool silent = lookup->parts[part].failure == ASK_SILENT;
 
 	if (ttl_s > set->ttl_cap_s)
 		ttl_s = set->ttl_cap_s;
@@ -222,7 +224,7 @@ take_result(struct engine *e, uint64_t id, struct query *q,
 		ttl_s = set->ttl_floor_s;
 	q->answer_until_ms = e->now_ms + (uint64_t)ttl_s * 1000;
 	engine_take_answer(q, &lookup->result,
-	    silent ? DENIAL_UPSTREAM_SILENT : DENIAL_UPSTREAM_BROKEN);
+	    lookup_failure_denial(lookup->parts[part].failure));
 	q->stage = QUERY_READY;
 	query_move(&e->queries, id, &e->queries.ready);
 }
@@ -420,7 +422,7 @@ engine_answer(struct engine *e, lookup_id id, uint8_t part, const uint8_t *wire,
 	case ANSWER_TRUNCATED:
 		if (!p->stream && lookup->verdict.denial == DENIAL_NONE) {
 			p->stream = true;
-			engine_depart(e, id, part);
+			engine_depart(e, id, part, false);
 			return;
 		}
 		fail_part(lookup, part, ASK_BROKEN);
@@ -447,7 +449,7 @@ engine_ask_again(struct engine *e, lookup_id id, uint8_t part,
 	if (lookup->sandbox == 0)
 		engine_part_failed(e, id, part, ASK_BROKEN);
 	else
-		engine_depart(e, id, part);
+		engine_depart(e, id, part, true);
 }
 
 void
@@ -483,20 +485,18 @@ judge_again(const struct engine *e, struct query *q)
 	q->denial = q->verdict.denial;
 }
 
-/* What an audit lets pass needs none, but somebody who lets it. */
 static bool
-needs_pins(const struct engine *e, const struct query *q)
+needs_pins(const struct query *q)
 {
 	return q->denial == DENIAL_NONE && q->answer.addr_count > 0 &&
-	    !q->verdict.localhost &&
-	    (q->verdict.would == DENIAL_NONE || e->helper_lost);
+	    !q->verdict.localhost;
 }
 
 static void
 pin(struct engine *e, uint64_t id, struct query *q)
 {
 	judge_again(e, q);
-	if (needs_pins(e, q) && !e->helper_lost)
+	if (needs_pins(q) && !e->helper_lost)
 		engine_hold(e, id, q);
 	if (q->pins_waiting == 0) {
 		reply(e, id, q);
@@ -574,7 +574,7 @@ reply(struct engine *e, uint64_t id, struct query *q)
 	uint32_t ttl_s = 0;
 
 	judge_again(e, q);
-	if (needs_pins(e, q))
+	if (needs_pins(q))
 		ttl_s = engine_keep_held(e, q);
 	else if (q->denial == DENIAL_NONE)
 		ttl_s = engine_ttl_left(e, q);

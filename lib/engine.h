@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "lib/arena.h"
+#include "lib/budget.h"
 #include "lib/cache.h"
 #include "lib/deadlines.h"
 #include "lib/effect.h"
@@ -39,6 +40,8 @@ struct engine_settings {
 	uint32_t pin_ms; /* 500: how long a pin may take */
 	uint32_t lookup_ms; /* 1900: after which a lookup is given up whatever
 			       the transport says */
+	uint32_t
+	    budget_sandbox; /* what a sandbox may tell, 1/256 bit in 24 h */
 	uint32_t tick_ms; /* 1: asks leave on multiples of it only */
 };
 
@@ -47,6 +50,7 @@ struct engine_limits {
 	uint32_t queries_max, queries_per_sandbox_max;
 	uint32_t lookups_max, lookups_per_sandbox_max;
 	uint32_t scheduled_max; /* names; 0: nothing is scheduled */
+	struct budget_limits budget;
 	struct cache_limits cache;
 	struct pins_limits pins;
 	struct tunnel_limits tunnel;
@@ -64,6 +68,7 @@ struct engine_limits {
 struct departure {
 	lookup_id lookup;
 	uint8_t part;
+	bool again; /* a further try of the same ask */
 };
 
 struct departures {
@@ -77,8 +82,7 @@ struct departures {
 enum rejected_kind {
 	REJECTED_REFUSED,
 	REJECTED_UNSOUND,
-	REJECTED_SPOOFED,
-	REJECTED_AUDITED /* it passed, and enforcement would have refused it */
+	REJECTED_SPOOFED
 };
 
 struct rejected {
@@ -103,7 +107,8 @@ struct engine_counts {
 	uint64_t tunnel_suspected, rebinding_blocked;
 	uint64_t rejects, spoofed_packets, flows_ended;
 	uint64_t schedule_full; /* scheduled names that found no place */
-	uint64_t audited, audited_packets; /* let pass all the same */
+	uint64_t unpaid; /* lookups and tries that the ledger refused */
+	uint64_t budget_full; /* of these, for want of room in it */
 	uint64_t asks_late; /* left at a later edge than their own */
 };
 
@@ -121,6 +126,10 @@ struct engine {
 	struct queries queries;
 	struct lookups lookups;
 	struct departures departures;
+	struct budget budget;
+	uint32_t *key_sandbox; /* whose an open key is, by key; 0: closed */
+	uint64_t *since_ms; /* when a sandbox's clock in the ledger began */
+	uint64_t budget_sweep_ms; /* when keys that are over go */
 	struct schedule schedule;
 	struct cache cache;
 	struct pins pins;
@@ -158,6 +167,8 @@ void engine_set_policy(struct engine *, const struct policy *, uint64_t now_ms);
  * stale. Once the effects are pulled the number is as if it had been nobody's,
  * and may leave the policy.
  */
+/* After a sandbox took a number in the policy that is set. */
+void engine_attach(struct engine *, uint32_t sandbox, uint64_t now_ms);
 void engine_detach(struct engine *, uint32_t sandbox, uint64_t now_ms);
 /* The policy that holds grants a sandbox (0: all) something else than it did:
  * as when a policy is set. */
@@ -238,5 +249,9 @@ bool engine_next_effect(struct engine *, struct effect *ret_effect);
  * the evaluator behind `namewall explain`. */
 struct verdict engine_explain(const struct policy *, uint32_t sandbox,
     const struct dname *, uint16_t type);
+/* What a question would cost now. False: it costs nothing, or has no key in the
+ * ledger yet. */
+bool engine_price(const struct engine *, uint32_t sandbox, const struct dname *,
+    uint16_t type, struct budget_price *ret);
 
 #endif

@@ -53,7 +53,7 @@ sift(struct engine *e)
 }
 
 void
-engine_depart(struct engine *e, lookup_id id, uint8_t part)
+engine_depart(struct engine *e, lookup_id id, uint8_t part, bool again)
 {
 	struct departures *d = &e->departures;
 	uint64_t tick_ms = e->limits.settings.tick_ms;
@@ -66,7 +66,7 @@ engine_depart(struct engine *e, lookup_id id, uint8_t part)
 		sift(e);
 	/* There is a place for each part of each lookup. */
 	REQUIRE(d->count < d->capacity);
-	d->waiting[d->count++] = (struct departure){ id, part };
+	d->waiting[d->count++] = (struct departure){ id, part, again };
 	if (d->edge_ms == DEADLINE_NEVER)
 		d->edge_ms = (e->now_ms / tick_ms + 1) * tick_ms;
 }
@@ -169,7 +169,18 @@ send_ask(struct engine *e, const struct departure *departure,
 	e->counts.asks++;
 }
 
-/* Nothing leaves that the policy of now does not allow. */
+static bool
+is_paid(struct engine *e, const struct departure *departure,
+    struct lookup *lookup)
+{
+	if (lookup->price == LOOKUP_FREE)
+		return true;
+	return departure->again ? engine_budget_pay_again(e, lookup)
+				: engine_budget_pay(e, lookup);
+}
+
+/* Nothing leaves that the policy of now does not allow, or that nobody pays
+ * for. */
 static void
 leave(struct engine *e, const struct departure *departure)
 {
@@ -180,11 +191,14 @@ leave(struct engine *e, const struct departure *departure)
 	if (part == NULL)
 		return;
 	engine_refresh_verdict(e, lookup);
-	if (lookup->verdict.denial == DENIAL_NONE)
-		send_ask(e, departure, lookup, part);
-	else
+	if (lookup->verdict.denial != DENIAL_NONE)
 		engine_part_failed(e, departure->lookup, departure->part,
 		    ASK_NOT_SENT);
+	else if (!is_paid(e, departure, lookup))
+		engine_part_failed(e, departure->lookup, departure->part,
+		    departure->again ? ASK_SILENT : ASK_UNPAID);
+	else
+		send_ask(e, departure, lookup, part);
 }
 
 bool

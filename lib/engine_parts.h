@@ -7,7 +7,7 @@
  * upstream. engine_hold.c: the addresses of one answer against the ledger.
  * engine_events.c: what is told about it.
  * engine_schedule.c: names that are asked on our own clock.
- * engine_edges.c: when asks leave.
+ * engine_edges.c: when asks leave. engine_budget.c: who pays for them.
  * engine_pins.c: pins when nobody asks; engine_packets.c: packets that were
  * rejected and flows that ended; engine_quarantine.c: sandboxes that are cut
  * off. These also define the engine_…() functions of engine.h for their
@@ -54,8 +54,6 @@ uint32_t engine_keep_held(struct engine *, struct query *);
 /* events: zeroed but for action, sandbox and client (which may be NULL). */
 struct event *engine_event(struct engine *, enum event_action, uint32_t sandbox,
     const struct client *);
-/* Whether the policy of a sandbox (0: of nobody) audits. */
-bool engine_is_audit(const struct engine *, uint32_t sandbox);
 /* Shows a question to the alarm, and raises it. */
 void engine_observe(struct engine *, const struct query *);
 /* Raises the alarm when a part of an answer held protected addresses. */
@@ -101,10 +99,29 @@ bool engine_answer_scheduled(struct engine *, struct query *,
 /* A lookup of ours is over: whoever waited goes on. */
 void engine_schedule_done(struct engine *, const struct lookup *);
 
+/* budget: carves. */
+void engine_budget_init(struct engine *, struct arena *,
+    const uint8_t seed[32]);
+/* A sandbox is new: the clock of what it will ask begins. */
+void engine_budget_begin(struct engine *, uint32_t sandbox);
+/* Closes the keys of a sandbox (0: of all) until they are asked for again. */
+void engine_budget_close(struct engine *, uint32_t sandbox);
+/* Pays for a lookup that leaves now, all its parts; the second time it says
+ * what the first one did. One effect, or a few events. */
+bool engine_budget_pay(struct engine *, struct lookup *);
+/* Pays for a further try of one part. */
+bool engine_budget_pay_again(struct engine *, const struct lookup *);
+/* Whether a name is kept warm for another time. */
+bool engine_budget_stay(struct engine *, uint32_t key, bool asked);
+/* What was spent by the rule of a verdict; false: nothing yet. */
+bool engine_budget_spent(const struct engine *, uint32_t sandbox,
+    const struct verdict *, struct budget_report *ret);
+
 /* edges: carves. */
 void engine_edges_init(struct engine *, struct arena *);
-/* Has one part of a lookup leave at the next edge. */
-void engine_depart(struct engine *, lookup_id, uint8_t part);
+/* Has one part of a lookup leave at the next edge; again: it did before. The
+ * repeat over a stream is no further try. */
+void engine_depart(struct engine *, lookup_id, uint8_t part, bool again);
 /* An edge that is due begins; false when none is. */
 bool engine_edges_open(struct engine *);
 /* One ask leaves; false when none is left of this edge. */
@@ -122,10 +139,9 @@ uint64_t engine_pins_deadline(const struct engine *);
 /* One step at our own pace, which adds at most two effects; false when there
  * is nothing to do. */
 bool engine_pins_step(struct engine *);
-/* quarantine: carves, and has each event that is told considered. True: an
- * audit keeps the sandbox from being cut off by it. */
+/* quarantine: carves, and has each event that is told considered. */
 void engine_quarantine_init(struct engine *, struct arena *);
-bool engine_note_alert(struct engine *, enum event_action, uint32_t sandbox);
+void engine_note_alert(struct engine *, enum event_action, uint32_t sandbox);
 /* The one step after an alert; false when there is none to do. */
 bool engine_quarantine_step(struct engine *);
 

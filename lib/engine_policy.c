@@ -31,13 +31,17 @@ engine_set_settings(struct engine *e, const struct engine_settings *settings)
 static void
 forgive_newcomers(struct engine *e, const struct policy *policy)
 {
-	if (e->policy == NULL)
+	if (e->policy == NULL) {
+		for (uint32_t i = 1; i < e->limits.sandboxes_max; i++)
+			engine_budget_begin(e, i);
 		return;
+	}
 	for (uint32_t i = 1; i <= policy->sandbox_count; i++)
 		if (policy_sandbox(e->policy, i) == NULL &&
 		    policy_sandbox(policy, i) != NULL) {
 			tunnel_forgive(&e->tunnel, i);
 			engine_quarantine_forget(e, i);
+			engine_budget_begin(e, i);
 		}
 }
 
@@ -50,6 +54,7 @@ engine_set_policy(struct engine *e, const struct policy *policy,
 	e->policy = policy;
 	e->policy_generation++;
 	cache_drop(&e->cache, 0);
+	engine_budget_close(e, 0);
 	engine_schedule_follow(e);
 	engine_pins_rejudge(e, 0);
 }
@@ -129,6 +134,14 @@ close_lookups(struct engine *e, uint32_t sandbox)
 }
 
 void
+engine_attach(struct engine *e, uint32_t sandbox, uint64_t now_ms)
+{
+	engine_enter(e, now_ms);
+	REQUIRE(policy_sandbox(e->policy, sandbox) != NULL);
+	engine_budget_begin(e, sandbox);
+}
+
+void
 engine_detach(struct engine *e, uint32_t sandbox, uint64_t now_ms)
 {
 	engine_enter(e, now_ms);
@@ -138,6 +151,7 @@ engine_detach(struct engine *e, uint32_t sandbox, uint64_t now_ms)
 	cache_drop(&e->cache, sandbox);
 	tunnel_forgive(&e->tunnel, sandbox);
 	engine_quarantine_forget(e, sandbox);
+	engine_budget_close(e, sandbox);
 	engine_pins_forget(e, sandbox);
 }
 

@@ -92,10 +92,11 @@ look_up(struct engine *e, const struct schedule_item *item)
 	    &id);
 	REQUIRE(lookup != NULL);
 	e->counts.lookups++;
+	lookup->price = LOOKUP_FREE;
 	lookup_set_deadline(&e->lookups, id,
 	    e->now_ms + e->limits.settings.lookup_ms);
 	for (uint8_t i = 0; i < lookup->part_count; i++)
-		engine_depart(e, id, i);
+		engine_depart(e, id, i, false);
 }
 
 void

@@ -36,6 +36,8 @@ event_kind_of(enum event_action action)
 		return EVENT_KIND_METRIC;
 	case EVENT_TUNNEL_SUSPECTED:
 	case EVENT_REBINDING_BLOCKED:
+	case EVENT_BUDGET_NOTICE:
+	case EVENT_BUDGET_EXCEEDED:
 	case EVENT_SOURCE_SPOOFED:
 	case EVENT_DIRECT_IP_REJECTED:
 	case EVENT_PINS_LOST:
@@ -73,6 +75,10 @@ event_action_name(enum event_action action)
 		return "tunnel-suspected";
 	case EVENT_REBINDING_BLOCKED:
 		return "rebinding-blocked";
+	case EVENT_BUDGET_NOTICE:
+		return "budget-notice";
+	case EVENT_BUDGET_EXCEEDED:
+		return "budget-exceeded";
 	case EVENT_SOURCE_SPOOFED:
 		return "source-spoofed";
 	case EVENT_DIRECT_IP_REJECTED:
@@ -127,22 +133,6 @@ event_reject_name(enum event_reject reject)
 		return "unsound";
 	case REJECT_SPOOFED:
 		return "spoofed";
-	}
-	UNREACHABLE();
-}
-
-const char *
-event_would_name(enum event_would would)
-{
-	switch (would) {
-	case WOULD_NOTHING_ELSE:
-		return "nothing-else";
-	case WOULD_ALLOW:
-		return "allow";
-	case WOULD_DENY:
-		return "deny";
-	case WOULD_FAIL:
-		return "fail";
 	}
 	UNREACHABLE();
 }
@@ -251,8 +241,7 @@ severity_of_question(const struct event *e)
 {
 	if (e->has_question && is_odd_type(e->type))
 		return 5;
-	/* An audit makes an attempt no better. */
-	switch (e->would_denial != DENIAL_NONE ? e->would_denial : e->denial) {
+	switch (e->denial) {
 	case DENIAL_TRANSFER:
 	case DENIAL_UNKNOWN_SOURCE:
 		return 5;
@@ -285,6 +274,7 @@ severity_of_question(const struct event *e)
 	case DENIAL_NO_NAME_PARENT:
 	case DENIAL_NO_DATA:
 	case DENIAL_QUARANTINED:
+	case DENIAL_BUDGET:
 		return is_companion(e) ? 1 : 2;
 	}
 	UNREACHABLE();
@@ -336,6 +326,10 @@ event_severity(const struct event *e)
 	case EVENT_PINS_RESTORED:
 	case EVENT_SANDBOX_RELEASED:
 		return 4;
+	case EVENT_BUDGET_NOTICE:
+		return 5;
+	case EVENT_BUDGET_EXCEEDED:
+		return 7;
 	case EVENT_SOURCE_SPOOFED:
 	case EVENT_SANDBOX_QUARANTINED:
 		return 6;
@@ -345,52 +339,6 @@ event_severity(const struct event *e)
 		return e->finding.signs & TUNNEL_ODD_TYPE ? 8 : 7;
 	case EVENT_PINS_LOST:
 		return 8;
-	}
-	UNREACHABLE();
-}
-
-struct event_class
-event_class_of(const struct event *e)
-{
-	switch (e->action) {
-	case EVENT_DNS_ANSWERED:
-		return (struct event_class){ "network", "protocol allowed" };
-	case EVENT_DNS_DENIED:
-		return (struct event_class){ "network", "protocol denied" };
-	case EVENT_DNS_FAILED:
-		return (struct event_class){ "network", "protocol info" };
-	case EVENT_TUNNEL_SUSPECTED:
-		return (struct event_class){ "intrusion_detection network",
-			"info" };
-	case EVENT_DIRECT_IP_REJECTED:
-		return (struct event_class){ "intrusion_detection network",
-			e->passed ? "allowed" : "denied" };
-	case EVENT_REBINDING_BLOCKED:
-	case EVENT_SOURCE_SPOOFED:
-		return (struct event_class){ "intrusion_detection network",
-			"denied" };
-	case EVENT_FLOW_ENDED:
-		return (struct event_class){ "network", "connection end" };
-	case EVENT_SANDBOX_ATTACHED:
-		return (struct event_class){ "configuration", "creation" };
-	case EVENT_SANDBOX_DETACHED:
-		return (struct event_class){ "configuration", "deletion" };
-	case EVENT_SANDBOX_QUARANTINED:
-	case EVENT_SANDBOX_RELEASED:
-	case EVENT_SANDBOX_ASSIGNED:
-	case EVENT_RULE_WITHDRAWN:
-	case EVENT_PINS_LOST:
-	case EVENT_PINS_RESTORED:
-	case EVENT_CONFIG_LOADED:
-		return (struct event_class){ "configuration", "change" };
-	case EVENT_CONFIG_REFUSED:
-		return (struct event_class){ "configuration", "info" };
-	case EVENT_STARTED:
-		return (struct event_class){ "process", "start" };
-	case EVENT_STOPPED:
-		return (struct event_class){ "process", "end" };
-	case EVENT_HEARTBEAT:
-		return (struct event_class){ "network", "info" };
 	}
 	UNREACHABLE();
 }

@@ -47,7 +47,6 @@ put_question(struct cursor *c, const struct fold *f, const struct event *e)
 		dname_hash(&e->name, f->secret, hash);
 	cursor_put_u8(c, e->has_question ? 1 : 0);
 	cursor_put_u8(c, (uint8_t)e->denial);
-	cursor_put_u8(c, (uint8_t)e->would_denial);
 	cursor_put_u8(c, e->rcode);
 	cursor_put_u16(c, e->type);
 	cursor_put_bytes(c, hash, sizeof(hash));
@@ -57,7 +56,6 @@ static void
 put_packet(struct cursor *c, const struct event *e)
 {
 	cursor_put_u8(c, (uint8_t)e->reject);
-	cursor_put_u8(c, e->passed ? 1 : 0);
 	cursor_put_u8(c, e->transport);
 	cursor_put_u16(c, e->destination_port);
 	put_addr(c, &e->destination);
@@ -88,6 +86,8 @@ make_key(uint8_t key[KEY_SIZE], const struct fold *f, const struct event *e)
 		break;
 	case EVENT_TUNNEL_SUSPECTED:
 	case EVENT_REBINDING_BLOCKED:
+	case EVENT_BUDGET_NOTICE:
+	case EVENT_BUDGET_EXCEEDED:
 	case EVENT_FLOW_ENDED:
 	case EVENT_SANDBOX_ATTACHED:
 	case EVENT_SANDBOX_DETACHED:

@@ -278,3 +278,18 @@ lookup_judge(const struct cache_entry *entry, uint8_t part,
 	}
 	UNREACHABLE();
 }
+
+enum denial
+lookup_failure_denial(enum ask_failure failure)
+{
+	switch (failure) {
+	case ASK_SILENT:
+		return DENIAL_UPSTREAM_SILENT;
+	case ASK_BROKEN:
+	case ASK_NOT_SENT:
+		return DENIAL_UPSTREAM_BROKEN;
+	case ASK_UNPAID:
+		return DENIAL_BUDGET;
+	}
+	UNREACHABLE();
+}

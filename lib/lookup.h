@@ -34,7 +34,8 @@ typedef uint64_t lookup_id;
 enum ask_failure {
 	ASK_SILENT, /* nobody answered in time */
 	ASK_BROKEN, /* answers that are none: SERVFAIL, REFUSED, connection */
-	ASK_NOT_SENT /* no socket, queue full */
+	ASK_NOT_SENT, /* no socket, queue full */
+	ASK_UNPAID /* the ledger refused it */
 };
 
 enum lookup_part_state {
@@ -53,6 +54,14 @@ struct lookup_part {
 	struct ask_trail trail; /* of the tries that are over */
 };
 
+/* What the ledger said of it. */
+enum lookup_price {
+	LOOKUP_UNPRICED, /* it was not asked yet */
+	LOOKUP_PAID,
+	LOOKUP_REFUSED,
+	LOOKUP_FREE /* ours: no client has a part in it */
+};
+
 struct lookup {
 	uint32_t sandbox;
 	struct dname name;
@@ -62,6 +71,8 @@ struct lookup {
 	struct lookup_part parts[LOOKUP_PARTS_MAX];
 	struct cache_entry result; /* by part; failed until it is in */
 	struct query_list waiting;
+	enum lookup_price price;
+	uint32_t key; /* PAID: of the ledger */
 	uint64_t opened_ms;
 };
 
@@ -117,6 +128,8 @@ bool lookup_decides(const struct lookup *, uint16_t type);
 uint32_t lookup_ttl(const struct lookup *, uint32_t floor_s, uint32_t cap_s,
     uint32_t negative_s);
 
+/* Why a part that failed has nothing to tell. */
+enum denial lookup_failure_denial(enum ask_failure);
 /* The part of a result that a question of this type is about. */
 uint8_t lookup_part_of(const struct cache_entry *, uint16_t type,
     const struct verdict *);

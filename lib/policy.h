@@ -44,6 +44,7 @@ struct policy_terms {
 	uint16_t types; /* enum rule_type bits */
 	uint64_t until_wall_ms; /* 0: for ever; see policy_expire_rules() */
 	bool expired; /* its rules grant nothing */
+	uint32_t budget; /* of each wildcard, 1/256 bit in 24 h */
 };
 
 struct policy_rule {
@@ -70,9 +71,12 @@ struct policy_profile {
 	enum refresh refresh;
 	bool feeds_schedule; /* set by sealing: it, or one that uses it, has
 				REFRESH_SCHEDULED */
-	/* Names that no rule grants are asked all the same, and told without
-	 * being pinned: the kernel lets it pass. */
-	bool audit;
+	uint32_t budget; /* of the exact names that are asked on demand, 1/256
+			    bit in 24 h */
+	uint32_t budget_sum; /* of all its sandboxes together */
+	uint32_t exact_own, exact_count; /* set by sealing: exact names that it
+					    allows, without and with those
+					    of what it uses */
 	uint32_t use[POLICY_USE_MAX]; /* indexes of profiles, one level */
 	uint8_t use_count;
 	/* Alerts after which a sandbox is cut off: bits by number of action. */

@@ -368,6 +368,28 @@ check_profile(const struct policy *policy, uint32_t profile,
 	return POLICY_OK;
 }
 
+/* How many exact names each policy allows, with those that it uses. */
+static void
+count_exact(struct policy *policy)
+{
+	for (uint32_t i = 0; i < policy->profile_count; i++)
+		policy->profiles[i].exact_own = 0;
+	for (uint32_t rule = 0; rule < policy->rule_count; rule++) {
+		const struct policy_entry *entry = &policy->entries[rule];
+
+		if (!entry->deny && entry->kind == RULE_EXACT)
+			policy->profiles[entry->profile].exact_own++;
+	}
+	for (uint32_t i = 0; i < policy->profile_count; i++) {
+		struct policy_profile *profile = &policy->profiles[i];
+
+		profile->exact_count = profile->exact_own;
+		for (uint32_t use = 0; use < profile->use_count; use++)
+			profile->exact_count +=
+			    policy->profiles[profile->use[use]].exact_own;
+	}
+}
+
 /* A rule is asked on our own clock when any policy that has it says so. */
 static void
 mark_scheduled(struct policy *policy)
@@ -407,6 +429,7 @@ policy_builder_seal(struct policy *policy, uint32_t *ret_first,
 			return error;
 	}
 	mark_scheduled(policy);
+	count_exact(policy);
 	policy->sealed = true;
 	return POLICY_OK;
 }

@@ -17,8 +17,8 @@
 
 #define RULE_SERVICES_MAX 16
 #define RULE_PRIVATE_MAX  8
-#define RULE_ADDRS_MAX    12
-#define RULE_NONE         UINT32_MAX
+#define RULE_ADDRS_MAX	  12
+#define RULE_NONE	  UINT32_MAX
 
 enum rule_kind {
 	RULE_EXACT, /* example.com */
@@ -37,22 +37,16 @@ enum rule_type {
 };
 
 /* `tell:` how much an extended error says. */
-enum tell {
-	TELL_FULL,
-	TELL_CODE,
-	TELL_NOTHING
-};
+enum tell { TELL_FULL, TELL_CODE, TELL_NOTHING };
 
 struct verdict {
 	enum denial denial; /* DENIAL_NONE: allowed */
-	bool audit; /* the policy denies nothing that could be asked */
-	enum denial would; /* audit: why enforcement would deny what passes
-			      here; DENIAL_NONE: it would not */
 	enum denial_style style; /* of the policy */
 	enum tell tell;
 	bool listed; /* some allow rule matches the name */
 	bool lists_below; /* listed names lie below this name */
 	bool has4, has6; /* families in which the sandbox has an address */
+	uint32_t budget; /* what the rule may tell, 1/256 bit in 24 h */
 	bool scheduled; /* its rule is looked up on our own clock */
 	bool localhost; /* answered as loopback, without a pin */
 	uint32_t policy; /* index, for names in events */

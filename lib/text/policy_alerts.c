@@ -27,8 +27,8 @@ static int
 read_alert(const char *file, const struct yaml_node *node, uint64_t *bits,
     struct text_error *ret_error)
 {
-	static const char *const later[] = { "budget-notice", "budget-exceeded",
-		"upload-notice", "upload-exceeded" };
+	static const char *const later[] = { "upload-notice",
+		"upload-exceeded" };
 	const char *names[EVENT_ACTION_LAST + 1], *nearest;
 	size_t count = 0;
 

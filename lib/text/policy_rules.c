@@ -31,6 +31,9 @@ struct zone {
 	uint32_t file; /* index in the set */
 };
 
+/* 1 KiB in 24 h. */
+#define BUDGET_DEFAULT (UINT32_C(8192) * 256)
+
 struct reader {
 	struct rule_set *set;
 	const struct rule_input *input;
@@ -416,7 +419,8 @@ read_fallback(struct reader *r, const struct yaml_node *map)
 	const struct yaml_node *types = yaml_tree_get(map, "types");
 	struct policy_terms terms = { .services = { { PROTO_TCP, 443 } },
 		.service_count = 1,
-		.types = RULE_TYPE_A | RULE_TYPE_AAAA };
+		.types = RULE_TYPE_A | RULE_TYPE_AAAA,
+		.budget = BUDGET_DEFAULT };
 	int status = 0;
 
 	if (ports != NULL)
@@ -454,7 +458,6 @@ read_profile(struct reader *r, const struct yaml_node *map,
 	static const char *const tells[] = { "full", "code", "nothing", NULL };
 	const struct yaml_node *denial = yaml_tree_get(map, "denial");
 	const struct yaml_node *tell = yaml_tree_get(map, "tell");
-	const struct yaml_node *mode = yaml_tree_get(map, "mode");
 	size_t style = 0, how = 0;
 	int status = 0;
 
@@ -471,8 +474,8 @@ read_profile(struct reader *r, const struct yaml_node *map,
 		status = policy_alerts_read(r->file,
 		    yaml_tree_get(map, "quarantine_on"),
 		    &profile->quarantine_on, r->error);
-	/* edge_text has refused every other word. */
-	profile->audit = mode != NULL && strcmp(mode->text, "audit") == 0;
+	profile->budget = BUDGET_DEFAULT;
+	profile->budget_sum = 16 * BUDGET_DEFAULT;
 	profile->style = (enum denial_style)style;
 	profile->tell = (enum tell)how;
 	read_uses(r, map, profile);

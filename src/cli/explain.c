@@ -97,7 +97,6 @@ static bool
 put_verdict(const struct json *line)
 {
 	bool allowed = strcmp(json_show(line, "verdict", ""), "allow") == 0;
-	bool listed = strcmp(json_show(line, "reason", ""), "listed") == 0;
 	const char *would = json_get(line, "would_allow");
 
 	put_safe(stdout, json_show(line, "name", "?"));
@@ -107,15 +106,11 @@ put_verdict(const struct json *line)
 	put_safe(stdout, json_show(line, "sandbox", "?"));
 	fputs(", policy ", stdout);
 	put_safe(stdout, json_show(line, "policy", "?"));
-	if (allowed && !listed)
-		fputs(": allowed in audit, and denied under enforcement: ",
-		    stdout);
-	else
-		fputs(allowed ? ": allowed, " : ": denied, ", stdout);
+	fputs(allowed ? ": allowed, " : ": denied, ", stdout);
 	put_safe(stdout, sentence(json_show(line, "reason", "?")));
 	putchar('\n');
 	put_rule(line, "by rule", "by");
-	if (allowed && listed) {
+	if (allowed) {
 		put_ports(line);
 		return true;
 	}
@@ -129,7 +124,7 @@ put_verdict(const struct json *line)
 		put_safe(stdout, would);
 		putchar('\n');
 	}
-	return allowed;
+	return false;
 }
 
 /* --- by a file --- */

@@ -144,8 +144,7 @@ sweep_is_unexplained(const struct guard *guard, const struct flow *flow)
 	if (!sweep_involves(guard, flow, 0) || sweep_is_free(guard, flow))
 		return false;
 	return from == 0 || is_intruding(guard, flow) ||
-	    (held_find(&guard->held, from, &flow->to, service) == NULL &&
-		!guard_audits(guard, from, &flow->to));
+	    held_find(&guard->held, from, &flow->to, service) == NULL;
 }
 
 static bool

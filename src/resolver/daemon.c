@@ -106,6 +106,8 @@ route(struct daemon *d, const struct effect *effect)
 		forget_record(d, effect->u.record.slot,
 		    effect->u.record.sandbox);
 		break;
+	case EFFECT_CHARGED:
+		break;
 	case EFFECT_EVENT:
 		daemon_event(d, &effect->u.event);
 		break;

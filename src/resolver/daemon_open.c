@@ -22,6 +22,10 @@
 #define LOOKUP_MS   1900
 #define OPS_MAX     16384
 
+#define BUDGET_KEYS_MAX        16384
+#define BUDGET_POLICIES_MAX    1024
+#define BUDGET_SANDBOX_DEFAULT (32768 * BUDGET_BIT)
+
 void
 daemon_settings(struct engine_settings *ret, const struct settings *settings)
 {
@@ -36,6 +40,7 @@ daemon_settings(struct engine_settings *ret, const struct settings *settings)
 		.pin_ms = PIN_MS,
 		.lookup_ms = LOOKUP_MS,
 		.tick_ms = settings->tick_ms,
+		.budget_sandbox = BUDGET_SANDBOX_DEFAULT,
 	};
 }
 
@@ -49,6 +54,8 @@ fill_limits(struct engine_limits *limits, const struct settings *settings,
 	limits->queries_per_sandbox_max = settings->limits.queries_per_sandbox;
 	limits->lookups_max = settings->limits.lookups;
 	limits->lookups_per_sandbox_max = settings->limits.lookups_per_sandbox;
+	limits->budget.keys_max = BUDGET_KEYS_MAX;
+	limits->budget.sums_max = sandboxes_max + BUDGET_POLICIES_MAX;
 	limits->scheduled_max = settings->limits.scheduled_names;
 	limits->cache.entries_max = settings->limits.cache;
 	limits->cache.entries_per_sandbox_max =

@@ -321,6 +321,7 @@ guests_attached(struct daemon *d, uint32_t number, int status, uint32_t ifindex)
 	daemon_beat_anew(d, number);
 	enter_policy(d->config->policy, number, edge_at(d, number));
 	d->sandbox_count = d->config->policy->sandbox_count;
+	engine_attach(&d->engine, number, d->now_ms);
 	tell(d, EVENT_SANDBOX_ATTACHED, number, &caller, "");
 	quarantine_follow(d);
 	control_answered(&d->control, caller.serial, 0);
@@ -468,13 +469,8 @@ guests_assign(struct daemon *d, const char *name, const char *policy_name,
 	guest->stage = GUEST_CHANGING;
 	guest->caller = *caller;
 	guest->policy_before = edge_at(d, number)->policy;
-	/* Where the new policy audits the parent has to know, or it would cut
-	 * the flows of pins that are withdrawn. */
-	if (edge->policies[policy].audit)
-		ask(d, HELPER_ASSIGN, number, policy);
 	give_policy(d, number, policy);
-	if (!edge->policies[policy].audit)
-		ask(d, HELPER_ASSIGN, number, policy);
+	ask(d, HELPER_ASSIGN, number, policy);
 	return GUESTS_ASKED;
 }
 

@@ -183,6 +183,7 @@ helper_request(struct helper_client *h, const struct effect *effect)
 	case EFFECT_FORGET:
 	case EFFECT_QUARANTINE:
 	case EFFECT_RELEASE:
+	case EFFECT_CHARGED:
 	case EFFECT_EVENT:
 		UNREACHABLE();
 	}
@@ -199,14 +200,12 @@ helper_request(struct helper_client *h, const struct effect *effect)
 }
 
 bool
-helper_stats(struct helper_client *h, enum helper_stat which, uint32_t sandbox)
+helper_stats(struct helper_client *h, uint32_t sandbox)
 {
-	struct helper_msg msg = { .op = HELPER_STATS,
-		.sandbox = sandbox,
-		.count = which };
+	struct helper_msg msg = { .op = HELPER_STATS, .sandbox = sandbox };
 
 	return !h->lost && h->in_flight < HELPER_PINS_MAX &&
-	    enqueue(h, &msg, (uint64_t)which << 32 | sandbox);
+	    enqueue(h, &msg, sandbox);
 }
 
 bool
@@ -323,8 +322,8 @@ on_response(struct helper_client *h, const struct helper_msg *msg)
 			withdrawn_passed(h->daemon, request.op & ~OP_BARRIER);
 			break;
 		}
-		daemon_stats(h->daemon, (enum helper_stat)(request.op >> 32),
-		    (uint32_t)request.op, msg->status, msg->count);
+		daemon_stats(h->daemon, (uint32_t)request.op, msg->status,
+		    msg->count);
 		break;
 	case HELPER_QUARANTINE:
 	case HELPER_RELEASE:

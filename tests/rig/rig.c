@@ -29,6 +29,7 @@ rig_limits(uint32_t sandboxes)
 		.lookups_max = 64,
 		.lookups_per_sandbox_max = 32,
 		.scheduled_max = 64,
+		.budget = { .keys_max = 64, .sums_max = 64 },
 		.cache = { .entries_max = 128,
 		    .entries_per_sandbox_max = 64,
 		    .sandboxes_max = numbers },
@@ -49,7 +50,8 @@ rig_limits(uint32_t sandboxes)
 		    .question_ms = 2000,
 		    .pin_ms = 500,
 		    .lookup_ms = 1900,
-		    .tick_ms = 1 },
+		    .tick_ms = 1,
+		    .budget_sandbox = METER_LIMIT_MAX },
 	};
 }
 
@@ -196,6 +198,10 @@ read_term(struct policy_terms *terms, const char *list, const char *word)
 		terms->types |= rule_type(word);
 		return rule_type(word) != 0;
 	}
+	if (strcmp(list, "budget") == 0) {
+		terms->budget = (uint32_t)strtoul(word, NULL, 10) * BUDGET_BIT;
+		return terms->budget > 0;
+	}
 	if (strcmp(list, "private") == 0)
 		return terms->private_count < RULE_PRIVATE_MAX &&
 		    read_prefix(word,
@@ -216,7 +222,7 @@ is_list(const char *word)
 {
 	return strcmp(word, "ports") == 0 || strcmp(word, "types") == 0 ||
 	    strcmp(word, "private") == 0 || strcmp(word, "addresses") == 0 ||
-	    strcmp(word, "until") == 0;
+	    strcmp(word, "until") == 0 || strcmp(word, "budget") == 0;
 }
 
 static bool
@@ -235,6 +241,8 @@ read_terms(struct reading *r, char **save, uint32_t *ret_index)
 	if (terms.service_count == 0)
 		terms.services[terms.service_count++] =
 		    (struct service){ .protocol = PROTO_TCP, .port = 443 };
+	if (terms.budget == 0)
+		terms.budget = METER_LIMIT_MAX;
 	if (terms.types == 0)
 		terms.types = RULE_TYPE_A | RULE_TYPE_AAAA;
 	if (policy_builder_terms(r->policy, &terms, ret_index) != POLICY_OK)
@@ -277,10 +285,14 @@ read_profile_word(struct policy_profile *profile, const char *word)
 		profile->style = DENIAL_NODATA;
 	if (strcmp(word, "refused") == 0)
 		profile->style = DENIAL_REFUSED;
+	if (strncmp(word, "budget=", 7) == 0)
+		profile->budget =
+		    (uint32_t)strtoul(word + 7, NULL, 10) * BUDGET_BIT;
+	if (strncmp(word, "sum=", 4) == 0)
+		profile->budget_sum =
+		    (uint32_t)strtoul(word + 4, NULL, 10) * BUDGET_BIT;
 	if (strcmp(word, "scheduled") == 0)
 		profile->refresh = REFRESH_SCHEDULED;
-	if (strcmp(word, "audit") == 0)
-		profile->audit = true;
 	for (int i = 0; i <= EVENT_ACTION_LAST; i++)
 		if (strcmp(event_action_name((enum event_action)i), word) == 0)
 			profile->quarantine_on |= UINT64_C(1) << i;
@@ -297,6 +309,7 @@ read_profile(struct reading *r, char **save)
 	if (name == NULL)
 		return fail(r, "a policy needs a name");
 	(void)snprintf(profile.name, sizeof(profile.name), "%s", name);
+	profile.budget = profile.budget_sum = METER_LIMIT_MAX;
 	while ((word = strtok_r(NULL, " ", save)) != NULL)
 		read_profile_word(&profile, word);
 	if (policy_builder_profile(r->policy, &profile, &r->profile) !=

@@ -42,7 +42,7 @@ rig_print_effect(const struct effect *effect, uint64_t now_ms)
 {
 	static const char *const kinds[] = { "REPLY", "ASK", "PIN", "UNPIN",
 		"FLOWS", "RECALL", "SETTLE", "RECORD", "FORGET", "QUARANTINE",
-		"RELEASE", "EVENT" };
+		"RELEASE", "CHARGED", "EVENT" };
 	char name[DNAME_TEXT_MAX];
 
 	printf("%8llums %s", (unsigned long long)now_ms, kinds[effect->kind]);
@@ -71,6 +71,9 @@ rig_print_effect(const struct effect *effect, uint64_t now_ms)
 	case EFFECT_QUARANTINE:
 	case EFFECT_RELEASE:
 		printf(" sandbox %u", (unsigned)effect->u.quarantine.sandbox);
+		break;
+	case EFFECT_CHARGED:
+		printf(" key %u", (unsigned)effect->u.charged.key);
 		break;
 	case EFFECT_EVENT:
 		printf(" %s reason=%s",

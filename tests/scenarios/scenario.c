@@ -42,9 +42,8 @@
  *   REVOKE RULE [SANDBOX]       withdraws a rule, from all or from one
  *   QUARANTINE SANDBOX [record] cuts it off; record: as the state says
  *   RELEASE SANDBOX
- *   REJECTED SANDBOX ADDRESS SERVICE [passed]
- *                               a packet that the kernel refused, or let pass
- *                               in an audit
+ *   REJECTED SANDBOX ADDRESS SERVICE
+ *                               a packet that the kernel refused
  *   EXPECT …                    see expect.c: ASK PIN UNPIN FLOWS RECALL
  *                               SETTLE REPLY EVENT RECORD FORGET QUARANTINE
  *                               RELEASE NOTHING
@@ -89,6 +88,8 @@ do_set(struct script *s)
 		{ "pin_cap_ms", &s->limits.settings.pin_cap_ms },
 		{ "pin_grace_ms", &s->limits.settings.pin_grace_ms },
 		{ "tick_ms", &s->limits.settings.tick_ms },
+		{ "budget_sandbox", &s->limits.settings.budget_sandbox },
+		{ "budget_keys_max", &s->limits.budget.keys_max },
 		{ "edges", &s->edges },
 		{ "queries_max", &s->limits.queries_max },
 		{ "queries_per_sandbox_max",
@@ -534,8 +535,6 @@ do_rejected(struct script *s)
 
 	if (!script_element(s, 1, &element))
 		return false;
-	if (script_flag(s, 4, "passed"))
-		r.kind = REJECTED_AUDITED;
 	r.packet.source =
 	    policy_sandbox(s->policy, element.sandbox)->sources[0];
 	r.packet.destination = element.addr;

@@ -37,7 +37,7 @@ static bool
 is_quiet(const struct effect *effect)
 {
 	return effect->kind == EFFECT_RECORD || effect->kind == EFFECT_FORGET ||
-	    is_outcome(effect);
+	    effect->kind == EFFECT_CHARGED || is_outcome(effect);
 }
 
 void

@@ -237,6 +237,7 @@ helper_model_take(struct world *w, const struct delivery *d)
 	case EFFECT_SETTLE:
 	case EFFECT_RECORD:
 	case EFFECT_FORGET:
+	case EFFECT_CHARGED:
 	case EFFECT_EVENT:
 		UNREACHABLE();
 	}

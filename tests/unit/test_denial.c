@@ -50,6 +50,8 @@ static const struct {
 	{ DENIAL_PTR, 0, 3, true, DNS_EDE_NONE, false },
 	{ DENIAL_QUARANTINED, DENIAL_NXDOMAIN, 3, true, 15, false },
 	{ DENIAL_QUARANTINED, DENIAL_REFUSED, 5, false, 15, false },
+	{ DENIAL_BUDGET, DENIAL_NXDOMAIN, 3, true, 15, false },
+	{ DENIAL_BUDGET, DENIAL_NODATA, 0, true, 15, false },
 };
 
 START_TEST(forms_are_the_contract)

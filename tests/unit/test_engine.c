@@ -105,6 +105,8 @@ START_TEST(the_largest_step_fits)
 	drain();
 	engine_expire(engine, 2001);
 	ck_assert(engine_next_effect(engine, &asked));
+	ck_assert_int_eq(asked.kind, EFFECT_CHARGED);
+	ck_assert(engine_next_effect(engine, &asked));
 	ck_assert_int_eq(asked.kind, EFFECT_ASK);
 	drain();
 	for (uint32_t i = 1; i <= 20; i++)
@@ -239,6 +241,8 @@ pin_www(void)
 	ask(1, "www.example.com", 1999);
 	drain();
 	engine_expire(engine, 2000);
+	ck_assert(engine_next_effect(engine, &asked));
+	ck_assert_int_eq(asked.kind, EFFECT_CHARGED);
 	ck_assert(engine_next_effect(engine, &asked));
 	ck_assert_int_eq(asked.kind, EFFECT_ASK);
 	drain();

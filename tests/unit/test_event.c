@@ -25,6 +25,8 @@ START_TEST(actions_have_names_and_kinds)
 		{ EVENT_SANDBOX_RELEASED, "sandbox-released", "event" },
 		{ EVENT_SANDBOX_ASSIGNED, "sandbox-assigned", "event" },
 		{ EVENT_RULE_WITHDRAWN, "rule-withdrawn", "event" },
+		{ EVENT_BUDGET_NOTICE, "budget-notice", "alert" },
+		{ EVENT_BUDGET_EXCEEDED, "budget-exceeded", "alert" },
 		{ EVENT_PINS_LOST, "pins-lost", "alert" },
 		{ EVENT_PINS_RESTORED, "pins-restored", "alert" },
 		{ EVENT_CONFIG_LOADED, "config-loaded", "event" },
