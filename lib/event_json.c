@@ -8,6 +8,7 @@
  */
 #include "lib/cursor.h"
 #include "lib/event.h"
+#include "lib/event_parts.h"
 #include "lib/json.h"
 
 #include <string.h>
@@ -150,70 +151,12 @@ put_addr_value(struct printer *p, const struct addr *a)
 }
 
 static void
-put_padded(struct cursor *c, uint64_t value, int width)
-{
-	uint64_t unit = 1;
-
-	for (int i = 1; i < width; i++)
-		unit *= 10;
-	for (; unit > 0; unit /= 10)
-		cursor_put_u8(c, (uint8_t)('0' + value / unit % 10));
-}
-
-struct date {
-	uint64_t year;
-	unsigned month, day;
-};
-
-/*
- * Days since 1970 to a date of the Gregorian calendar. The year is taken to
- * begin in March, so that the odd day is the last of its year; an era is 400
- * years, after which everything repeats.
- */
-static struct date
-date_of(uint64_t days_1970)
-{
-	const uint64_t era_days = 146097, to_1970 = 719468;
-	uint64_t days = days_1970 + to_1970;
-	uint64_t era = days / era_days, rest = days % era_days;
-	uint64_t year =
-	    (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
-	unsigned in_year =
-	    (unsigned)(rest - (365 * year + year / 4 - year / 100));
-	unsigned march = (5 * in_year + 2) / 153;
-	struct date d = { .year = year + era * 400,
-		.month = march < 10 ? march + 3 : march - 9,
-		.day = in_year - (153 * march + 2) / 5 + 1 };
-
-	d.year += d.month <= 2;
-	return d;
-}
-
-static void
 put_timestamp(struct printer *p, uint64_t wall_ms)
 {
-	const uint64_t day_ms = 86400000, last_ms = 253402300799999;
-	uint64_t ms = wall_ms > last_ms ? last_ms : wall_ms;
-	struct date d = date_of(ms / day_ms);
-	uint64_t in_day = ms % day_ms;
-	struct cursor *c = &p->c;
-
 	put_key(p, "@timestamp");
-	cursor_put_u8(c, '"');
-	put_padded(c, d.year, 4);
-	cursor_put_u8(c, '-');
-	put_padded(c, d.month, 2);
-	cursor_put_u8(c, '-');
-	put_padded(c, d.day, 2);
-	cursor_put_u8(c, 'T');
-	put_padded(c, in_day / 3600000, 2);
-	cursor_put_u8(c, ':');
-	put_padded(c, in_day / 60000 % 60, 2);
-	cursor_put_u8(c, ':');
-	put_padded(c, in_day / 1000 % 60, 2);
-	cursor_put_u8(c, '.');
-	put_padded(c, in_day % 1000, 3);
-	cursor_put_text(c, "Z\"");
+	cursor_put_u8(&p->c, '"');
+	event_put_time(&p->c, wall_ms);
+	cursor_put_u8(&p->c, '"');
 }
 
 /* What the schema calls the area and the nature of an action. */
@@ -547,6 +490,46 @@ put_tunnel(struct printer *p, const struct tunnel_finding *f, const char *model)
 	close_with(p, '}');
 }
 
+static const char *
+budget_level_name(enum budget_level level)
+{
+	switch (level) {
+	case BUDGET_KEY:
+		return "rule";
+	case BUDGET_SANDBOX:
+		return "sandbox";
+	case BUDGET_POLICY:
+		return "policy";
+	case BUDGET_LEVELS:
+		break;
+	}
+	UNREACHABLE();
+}
+
+/* Whole bits, which is what anybody wants to know of them. */
+static void
+put_budget(struct printer *p, const struct event_budget *budget)
+{
+	const struct budget_report *report = &budget->report;
+
+	open_with(p, "budget", '{');
+	put_text(p, "level", budget_level_name(budget->level));
+	put_number(p, "limit_bits", report->limit / BUDGET_BIT);
+	put_number(p, "used_bits", report->used / BUDGET_BIT);
+	put_number(p, "left_bits", report->left / BUDGET_BIT);
+	put_number(p, "time_bits", report->part[METER_TIME] / BUDGET_BIT);
+	put_number(p, "type_bits", report->part[METER_TYPE] / BUDGET_BIT);
+	put_number(p, "name_bits", report->part[METER_NAME] / BUDGET_BIT);
+	close_with(p, '}');
+}
+
+static bool
+is_budget_event(const struct event *e)
+{
+	return e->action == EVENT_BUDGET_NOTICE ||
+	    e->action == EVENT_BUDGET_EXCEEDED;
+}
+
 static void
 put_names(struct printer *p, const struct event *e)
 {
@@ -641,6 +624,8 @@ put_namewall(struct printer *p, const struct event *e,
 		put_name(p, "canonical_name", &e->end);
 	if (prints(p, RANK_CORE) && e->action == EVENT_TUNNEL_SUSPECTED)
 		put_tunnel(p, &e->finding, context->model);
+	if (prints(p, RANK_CORE) && is_budget_event(e))
+		put_budget(p, &e->budget);
 	close_with(p, '}');
 }
 

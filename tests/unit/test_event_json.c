@@ -184,6 +184,36 @@ make_alerts(struct event *ret)
 	return (size_t)(e - ret);
 }
 
+static size_t
+make_budgets(struct event *ret)
+{
+	struct event *e = ret;
+
+	*e = question_event(EVENT_BUDGET_NOTICE, "a1.example.org", DNS_TYPE_TXT,
+	    DENIAL_NONE);
+	e->has_rule = true;
+	e->rule_kind = RULE_BELOW;
+	e->rule_name = name_of("example.org");
+	e->budget = (struct event_budget){ BUDGET_KEY,
+		{ .limit = 8192 * BUDGET_BIT,
+		    .used = 4100 * BUDGET_BIT + 255,
+		    .left = 4071 * BUDGET_BIT + 1,
+		    .part = { 200 * BUDGET_BIT, 100 * BUDGET_BIT,
+			3800 * BUDGET_BIT + 255 } } };
+	e++;
+	*e = *(e - 1);
+	e->action = EVENT_BUDGET_EXCEEDED;
+	e->denial = DENIAL_BUDGET;
+	e->has_rule = false;
+	e->count = 12;
+	e->budget.level = BUDGET_SANDBOX;
+	e++;
+	*e = *(e - 1);
+	e->budget.level = BUDGET_POLICY;
+	e++;
+	return (size_t)(e - ret);
+}
+
 static const struct event_counts counts = {
 	.actions = { [EVENT_DNS_ANSWERED] = 7, [EVENT_DIRECT_IP_REJECTED] = 2 },
 	.has_packets = true,
@@ -278,6 +308,7 @@ make_examples(struct event ret[EXAMPLES_MAX])
 	size_t count = make_questions(ret);
 
 	count += make_alerts(ret + count);
+	count += make_budgets(ret + count);
 	count += make_packets(ret + count);
 	return count + make_others(ret + count);
 }
@@ -492,6 +523,9 @@ fill_event(struct event *e, struct dname *longest)
 	e->addr_count = ANSWER_ADDRS_MAX;
 	for (size_t i = 0; i < ANSWER_ADDRS_MAX; i++)
 		e->addrs[i] = addr_of("2001:db8:1111:2222:3333:4444:5555:6666");
+	e->budget = (struct event_budget){ BUDGET_POLICY,
+		{ UINT32_MAX, UINT64_MAX, UINT64_MAX,
+		    { UINT64_MAX, UINT64_MAX, UINT64_MAX } } };
 	e->finding.signs = UINT32_MAX;
 	e->finding.score = e->finding.volume = UINT32_MAX;
 	e->finding.nnew = e->finding.nrep = UINT32_MAX;
