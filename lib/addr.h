@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ADDR_TEXT_MAX	46 /* with the NUL */
+#define ADDR_TEXT_MAX   46 /* with the NUL */
 #define PREFIX_TEXT_MAX 50
 
 #define PROTO_TCP 6
@@ -87,6 +87,12 @@ struct protected_ranges {
 	bool own_overflow; /* the host has more addresses than fit */
 };
 
+/* The registries' ranges of a family, those of the global unicast space among
+ * them that the others are exceptions to; false: no more. For whoever needs
+ * the ranges of addr_protected() rather than its word on one address: it is
+ * the same for all addresses between two ends of these, of the prefixes in
+ * struct protected_ranges, and of what they hide. */
+bool addr_range(uint8_t family, size_t index, struct prefix *ret);
 /* The class of an address by itself, hidden IPv4 not looked at. */
 enum addr_class addr_classify(const struct addr *);
 const char *addr_class_name(enum addr_class);

@@ -123,6 +123,21 @@ classify6(const struct addr *a)
 	return ADDR_RESERVED;
 }
 
+bool
+addr_range(uint8_t family, size_t index, struct prefix *ret)
+{
+	REQUIRE(family == 4 || family == 6);
+	if (index >= (family == 4 ? ARRAY_LEN(ranges4) : ARRAY_LEN(ranges6)))
+		return false;
+	if (family == 4)
+		*ret = (struct prefix){ addr_v4(ranges4[index].bytes),
+			ranges4[index].bits };
+	else
+		*ret = (struct prefix){ addr_v6(ranges6[index].bytes),
+			ranges6[index].bits };
+	return true;
+}
+
 enum addr_class
 addr_classify(const struct addr *a)
 {

@@ -186,7 +186,7 @@ judge(struct engine *e, struct query *q, const uint8_t *wire, size_t len)
 
 	why = tunnel_judge(&e->tunnel, q->client.sandbox, &q->question,
 	    &q->verdict);
-	if (why != DENIAL_NONE)
+	if (why != DENIAL_NONE && !q->verdict.audit)
 		return deny(q, why);
 	return FATE_LOOK_UP;
 }
@@ -485,18 +485,20 @@ judge_again(const struct engine *e, struct query *q)
 	q->denial = q->verdict.denial;
 }
 
+/* What an audit lets pass needs none, but somebody who lets it. */
 static bool
-needs_pins(const struct query *q)
+needs_pins(const struct engine *e, const struct query *q)
 {
 	return q->denial == DENIAL_NONE && q->answer.addr_count > 0 &&
-	    !q->verdict.localhost;
+	    !q->verdict.localhost &&
+	    (q->verdict.would == DENIAL_NONE || e->helper_lost);
 }
 
 static void
 pin(struct engine *e, uint64_t id, struct query *q)
 {
 	judge_again(e, q);
-	if (needs_pins(q) && !e->helper_lost)
+	if (needs_pins(e, q) && !e->helper_lost)
 		engine_hold(e, id, q);
 	if (q->pins_waiting == 0) {
 		reply(e, id, q);
@@ -574,7 +576,7 @@ reply(struct engine *e, uint64_t id, struct query *q)
 	uint32_t ttl_s = 0;
 
 	judge_again(e, q);
-	if (needs_pins(q))
+	if (needs_pins(e, q))
 		ttl_s = engine_keep_held(e, q);
 	else if (q->denial == DENIAL_NONE)
 		ttl_s = engine_ttl_left(e, q);

@@ -82,7 +82,8 @@ struct departures {
 enum rejected_kind {
 	REJECTED_REFUSED,
 	REJECTED_UNSOUND,
-	REJECTED_SPOOFED
+	REJECTED_SPOOFED,
+	REJECTED_AUDITED /* it passed, and enforcement would have refused it */
 };
 
 struct rejected {
@@ -109,6 +110,7 @@ struct engine_counts {
 	uint64_t schedule_full; /* scheduled names that found no place */
 	uint64_t unpaid; /* lookups and tries that the ledger refused */
 	uint64_t budget_full; /* of these, for want of room in it */
+	uint64_t audited, audited_packets; /* let pass all the same */
 	uint64_t asks_late; /* left at a later edge than their own */
 };
 

@@ -169,14 +169,19 @@ send_ask(struct engine *e, const struct departure *departure,
 	e->counts.asks++;
 }
 
+/* An audit pays like everybody, and goes on when it cannot: what its rules do
+ * not grant has no ledger at all. */
 static bool
 is_paid(struct engine *e, const struct departure *departure,
     struct lookup *lookup)
 {
-	if (lookup->price == LOOKUP_FREE)
+	bool paid;
+
+	if (lookup->price == LOOKUP_FREE || lookup->verdict.audit)
 		return true;
-	return departure->again ? engine_budget_pay_again(e, lookup)
+	paid = departure->again ? engine_budget_pay_again(e, lookup)
 				: engine_budget_pay(e, lookup);
+	return paid || engine_is_audit(e, lookup->sandbox);
 }
 
 /* Nothing leaves that the policy of now does not allow, or that nobody pays

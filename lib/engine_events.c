@@ -19,7 +19,7 @@ engine_event(struct engine *e, enum event_action action, uint32_t sandbox,
 	memset(event, 0, sizeof(*event));
 	event->action = action;
 	event->sandbox = sandbox;
-	engine_note_alert(e, action, sandbox);
+	event->would_quarantine = engine_note_alert(e, action, sandbox);
 	if (client == NULL)
 		return event;
 	event->source = client->addr;
@@ -27,6 +27,36 @@ engine_event(struct engine *e, enum event_action action, uint32_t sandbox,
 	event->transport = client->stream != 0 ? PROTO_TCP : PROTO_UDP;
 	event->ifindex = client->ifindex;
 	return event;
+}
+
+bool
+engine_is_audit(const struct engine *e, uint32_t sandbox)
+{
+	const struct policy_sandbox *of = policy_sandbox(e->policy, sandbox);
+
+	return of != NULL && e->policy->profiles[of->profile].audit;
+}
+
+/*
+ * Of a question in an audit: what its rules would have made of it. Where they
+ * have nothing against it, or nothing that the audit lifts, it is what
+ * happened.
+ */
+static void
+tell_would(const struct engine *e, struct event *event, const struct query *q,
+    enum denial denial)
+{
+	if (!q->verdict.audit || !engine_is_audit(e, event->sandbox))
+		return;
+	event->would_denial = q->verdict.would;
+	if (q->verdict.would != DENIAL_NONE)
+		event->would = WOULD_DENY;
+	else if (denial == DENIAL_NONE || denial == DENIAL_NO_NAME ||
+	    denial == DENIAL_NO_NAME_PARENT || denial == DENIAL_NO_DATA)
+		event->would = WOULD_ALLOW;
+	else
+		event->would =
+		    denial_is_failure(denial) ? WOULD_FAIL : WOULD_DENY;
 }
 
 void
@@ -47,6 +77,7 @@ engine_observe(struct engine *e, const struct query *q)
 	event->apex_labels = q->verdict.apex_labels;
 	event->denial = q->verdict.denial;
 	event->finding = finding;
+	tell_would(e, event, q, q->verdict.denial);
 }
 
 /* An answer that pointed into a protected range, whoever gave it. */
@@ -76,6 +107,9 @@ report_protected(struct engine *e, uint32_t sandbox,
 	event->has_rule = verdict->rule != RULE_NONE;
 	event->rule_kind = verdict->kind;
 	event->rule_name = verdict->rule_name;
+	event->would_denial = verdict->would;
+	if (verdict->audit)
+		event->would = WOULD_DENY;
 }
 
 void
@@ -165,4 +199,7 @@ engine_audit(struct engine *e, const struct query *q, uint8_t rcode,
 	event->rule_kind = q->verdict.kind;
 	event->rule_name = q->verdict.rule_name;
 	event->duration_ms = (uint32_t)(e->now_ms - q->opened_ms);
+	tell_would(e, event, q, q->denial);
+	if (event->would == WOULD_DENY && q->verdict.would != DENIAL_NONE)
+		e->counts.audited++;
 }

@@ -22,6 +22,7 @@ reason_of(const struct engine *e, const struct rejected *r, uint32_t sandbox)
 	case REJECTED_UNSOUND:
 		return REJECT_UNSOUND;
 	case REJECTED_REFUSED:
+	case REJECTED_AUDITED:
 		break;
 	}
 	if (pins_hold_until(&e->pins, &element, e->now_ms))
@@ -52,8 +53,13 @@ engine_rejected(struct engine *e, const struct rejected *r, uint64_t now_ms)
 	event->transport = p->protocol;
 	event->ifindex = r->ifindex;
 	event->reject = reason_of(e, r, sandbox);
+	event->passed = r->kind == REJECTED_AUDITED;
+	if (engine_is_audit(e, sandbox))
+		event->would = WOULD_DENY;
 	if (spoofed)
 		e->counts.spoofed_packets++;
+	else if (event->passed)
+		e->counts.audited_packets++;
 	else
 		e->counts.rejects++;
 }
@@ -72,6 +78,15 @@ name_holders(const struct engine *e, uint32_t slot, struct event *event)
 	}
 }
 
+/* A flow that an audit let be, not one to a listener of this host. */
+static bool
+is_audited(const struct engine *e, const struct pin_element *element)
+{
+	return engine_is_audit(e, element->sandbox) &&
+	    addr_protected(&element->addr, &e->policy->protected_ranges, NULL,
+		0) == ADDR_GLOBAL;
+}
+
 void
 engine_flow_ended(struct engine *e, const struct ended_flow *flow,
     uint64_t now_ms)
@@ -86,7 +101,7 @@ engine_flow_ended(struct engine *e, const struct ended_flow *flow,
 	if (element.sandbox == 0)
 		return;
 	slot = pins_find(&e->pins, &element);
-	if (slot == TABLE_NONE)
+	if (slot == TABLE_NONE && !is_audited(e, &element))
 		return;
 	event = engine_event(e, EVENT_FLOW_ENDED, element.sandbox, NULL);
 	event->source = flow->source;
@@ -96,6 +111,9 @@ engine_flow_ended(struct engine *e, const struct ended_flow *flow,
 	event->transport = flow->service.protocol;
 	event->flow = flow->passed;
 	event->duration_ms = flow->duration_ms;
-	name_holders(e, slot, event);
+	if (engine_is_audit(e, element.sandbox))
+		event->would = slot == TABLE_NONE ? WOULD_DENY : WOULD_ALLOW;
+	if (slot != TABLE_NONE)
+		name_holders(e, slot, event);
 	e->counts.flows_ended++;
 }

@@ -54,6 +54,8 @@ uint32_t engine_keep_held(struct engine *, struct query *);
 /* events: zeroed but for action, sandbox and client (which may be NULL). */
 struct event *engine_event(struct engine *, enum event_action, uint32_t sandbox,
     const struct client *);
+/* Whether the policy of a sandbox (0: of nobody) audits. */
+bool engine_is_audit(const struct engine *, uint32_t sandbox);
 /* Shows a question to the alarm, and raises it. */
 void engine_observe(struct engine *, const struct query *);
 /* Raises the alarm when a part of an answer held protected addresses. */
@@ -139,9 +141,10 @@ uint64_t engine_pins_deadline(const struct engine *);
 /* One step at our own pace, which adds at most two effects; false when there
  * is nothing to do. */
 bool engine_pins_step(struct engine *);
-/* quarantine: carves, and has each event that is told considered. */
+/* quarantine: carves, and has each event that is told considered. True: an
+ * audit keeps the sandbox from being cut off by it. */
 void engine_quarantine_init(struct engine *, struct arena *);
-void engine_note_alert(struct engine *, enum event_action, uint32_t sandbox);
+bool engine_note_alert(struct engine *, enum event_action, uint32_t sandbox);
 /* The one step after an alert; false when there is none to do. */
 bool engine_quarantine_step(struct engine *);
 

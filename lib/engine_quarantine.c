@@ -54,7 +54,7 @@ cut_off(struct engine *e, uint32_t sandbox, enum quarantine_by by,
  * the alert; the kernel is told in the next step, since there need not be room
  * for it now.
  */
-void
+bool
 engine_note_alert(struct engine *e, enum event_action action, uint32_t sandbox)
 {
 	const struct policy_sandbox *of;
@@ -62,17 +62,20 @@ engine_note_alert(struct engine *e, enum event_action action, uint32_t sandbox)
 
 	if (sandbox == 0 || event_kind_of(action) != EVENT_KIND_ALERT ||
 	    engine_is_quarantined(e, sandbox))
-		return;
+		return false;
 	of = policy_sandbox(e->policy, sandbox);
 	if (of == NULL)
-		return;
+		return false;
 	profile = &e->policy->profiles[of->profile];
 	if ((profile->quarantine_on >> action & 1) == 0)
-		return;
+		return false;
+	if (profile->audit)
+		return true;
 	e->quarantines[sandbox] = (struct engine_quarantine){ .on = true,
 		.due = true,
 		.alert = action };
 	e->quarantines_due++;
+	return false;
 }
 
 bool

@@ -137,6 +137,22 @@ event_reject_name(enum event_reject reject)
 	UNREACHABLE();
 }
 
+const char *
+event_would_name(enum event_would would)
+{
+	switch (would) {
+	case WOULD_NOTHING_ELSE:
+		return "nothing-else";
+	case WOULD_ALLOW:
+		return "allow";
+	case WOULD_DENY:
+		return "deny";
+	case WOULD_FAIL:
+		return "fail";
+	}
+	UNREACHABLE();
+}
+
 bool
 event_is_counted(enum event_action action)
 {
@@ -241,7 +257,8 @@ severity_of_question(const struct event *e)
 {
 	if (e->has_question && is_odd_type(e->type))
 		return 5;
-	switch (e->denial) {
+	/* An audit makes an attempt no better. */
+	switch (e->would_denial != DENIAL_NONE ? e->would_denial : e->denial) {
 	case DENIAL_TRANSFER:
 	case DENIAL_UNKNOWN_SOURCE:
 		return 5;
@@ -339,6 +356,56 @@ event_severity(const struct event *e)
 		return e->finding.signs & TUNNEL_ODD_TYPE ? 8 : 7;
 	case EVENT_PINS_LOST:
 		return 8;
+	}
+	UNREACHABLE();
+}
+
+struct event_class
+event_class_of(const struct event *e)
+{
+	switch (e->action) {
+	case EVENT_DNS_ANSWERED:
+		return (struct event_class){ "network", "protocol allowed" };
+	case EVENT_DNS_DENIED:
+		return (struct event_class){ "network", "protocol denied" };
+	case EVENT_DNS_FAILED:
+		return (struct event_class){ "network", "protocol info" };
+	case EVENT_TUNNEL_SUSPECTED:
+		return (struct event_class){ "intrusion_detection network",
+			"info" };
+	case EVENT_DIRECT_IP_REJECTED:
+		return (struct event_class){ "intrusion_detection network",
+			e->passed ? "allowed" : "denied" };
+	case EVENT_BUDGET_NOTICE:
+		return (struct event_class){ "intrusion_detection network",
+			"info" };
+	case EVENT_BUDGET_EXCEEDED:
+	case EVENT_REBINDING_BLOCKED:
+	case EVENT_SOURCE_SPOOFED:
+		return (struct event_class){ "intrusion_detection network",
+			"denied" };
+	case EVENT_FLOW_ENDED:
+		return (struct event_class){ "network", "connection end" };
+	case EVENT_SANDBOX_ATTACHED:
+		return (struct event_class){ "configuration", "creation" };
+	case EVENT_SANDBOX_DETACHED:
+		return (struct event_class){ "configuration", "deletion" };
+	case EVENT_SANDBOX_QUARANTINED:
+	case EVENT_SANDBOX_RELEASED:
+	case EVENT_SANDBOX_ASSIGNED:
+	case EVENT_RULE_WITHDRAWN:
+	case EVENT_PINS_LOST:
+	case EVENT_PINS_RESTORED:
+	case EVENT_CONFIG_LOADED:
+		return (struct event_class){ "configuration", "change" };
+	case EVENT_CONFIG_REFUSED:
+		return (struct event_class){ "configuration", "info" };
+	case EVENT_STARTED:
+		return (struct event_class){ "process", "start" };
+	case EVENT_STOPPED:
+		return (struct event_class){ "process", "end" };
+	case EVENT_HEARTBEAT:
+		return (struct event_class){ "network", "info" };
 	}
 	UNREACHABLE();
 }

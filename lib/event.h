@@ -72,6 +72,14 @@ enum event_reject {
 	REJECT_SPOOFED /* the source is not bound to the interface */
 };
 
+/* What enforcement would have done with what an audit let pass, or not. */
+enum event_would {
+	WOULD_NOTHING_ELSE, /* no audit: it is what was done */
+	WOULD_ALLOW,
+	WOULD_DENY,
+	WOULD_FAIL
+};
+
 /* What passed in a flow, from the sandbox and to it. */
 struct event_flow {
 	bool counted; /* the host counts */
@@ -113,6 +121,10 @@ struct event {
 	struct tunnel_finding finding; /* tunnel-suspected */
 	struct event_budget budget; /* budget-… */
 	enum event_reject reject;
+	bool passed; /* direct-ip-rejected: in an audit it was not rejected */
+	enum event_would would;
+	enum denial would_denial; /* WOULD_DENY, of a question: why */
+	bool would_quarantine; /* an alert that cuts nobody off in an audit */
 	struct event_flow flow; /* flow-ended */
 	uint8_t name_count; /* flow-ended: of the names that opened it */
 	struct dname names[EVENT_NAMES_MAX];
@@ -135,6 +147,9 @@ struct event_counts {
 	uint64_t actions[EVENT_ACTION_LAST + 1];
 	bool has_packets; /* the parent has told the next two */
 	uint64_t packets_refused; /* by the kernel, exact */
+	bool is_audit; /* the next two count */
+	uint64_t packets_audited; /* that it would have refused; exact */
+	uint64_t would_deny; /* events of it that say so */
 	uint64_t packets_spoofed; /* the same; of nobody's heartbeat only */
 	uint64_t packets_unlogged; /* logged ones that we were too slow for */
 	uint64_t events_dropped; /* by sinks */
@@ -147,6 +162,7 @@ struct event_context {
 	const char *host_name, *boot_id, *version;
 	const char *model; /* which model of names rates them */
 	const char *sandbox, *policy, *interface;
+	bool audit; /* the policy's mode */
 	const struct event_label *labels;
 	size_t label_count;
 	const struct event_counts *counts; /* of a heartbeat */
@@ -159,10 +175,16 @@ enum event_kind event_kind_of(enum event_action);
 const char *event_kind_name(enum event_kind); /* "event", "alert", "metric" */
 const char *event_action_name(enum event_action); /* "dns-answered", … */
 const char *event_reject_name(enum event_reject); /* "unresolved", … */
+const char *event_would_name(enum event_would); /* "allow", "deny", … */
 /* Whether heartbeats count it: what happens to sandboxes, not to us. */
 bool event_is_counted(enum event_action);
 /* 1 (companion questions of clients) … 8; docs/events.md has the table. */
 uint8_t event_severity(const struct event *);
+/* What the schema calls the area and the nature of an event: words. */
+struct event_class {
+	const char *category, *type;
+};
+struct event_class event_class_of(const struct event *);
 /*
  * One JSON object and a newline, no NUL, into buf of EVENT_LINE_MAX octets;
  * returns the length. What does not fit is left out field by field, never

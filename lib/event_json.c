@@ -159,59 +159,6 @@ put_timestamp(struct printer *p, uint64_t wall_ms)
 	cursor_put_u8(&p->c, '"');
 }
 
-/* What the schema calls the area and the nature of an action. */
-struct classification {
-	const char *category, *type;
-};
-
-static struct classification
-classification_of(enum event_action action)
-{
-	switch (action) {
-	case EVENT_DNS_ANSWERED:
-		return (struct classification){ "network", "protocol allowed" };
-	case EVENT_DNS_DENIED:
-		return (struct classification){ "network", "protocol denied" };
-	case EVENT_DNS_FAILED:
-		return (struct classification){ "network", "protocol info" };
-	case EVENT_TUNNEL_SUSPECTED:
-		return (struct classification){ "intrusion_detection network",
-			"info" };
-	case EVENT_BUDGET_NOTICE:
-		return (struct classification){ "intrusion_detection network",
-			"info" };
-	case EVENT_BUDGET_EXCEEDED:
-	case EVENT_REBINDING_BLOCKED:
-	case EVENT_SOURCE_SPOOFED:
-	case EVENT_DIRECT_IP_REJECTED:
-		return (struct classification){ "intrusion_detection network",
-			"denied" };
-	case EVENT_FLOW_ENDED:
-		return (struct classification){ "network", "connection end" };
-	case EVENT_SANDBOX_ATTACHED:
-		return (struct classification){ "configuration", "creation" };
-	case EVENT_SANDBOX_DETACHED:
-		return (struct classification){ "configuration", "deletion" };
-	case EVENT_SANDBOX_QUARANTINED:
-	case EVENT_SANDBOX_RELEASED:
-	case EVENT_SANDBOX_ASSIGNED:
-	case EVENT_RULE_WITHDRAWN:
-	case EVENT_PINS_LOST:
-	case EVENT_PINS_RESTORED:
-	case EVENT_CONFIG_LOADED:
-		return (struct classification){ "configuration", "change" };
-	case EVENT_CONFIG_REFUSED:
-		return (struct classification){ "configuration", "info" };
-	case EVENT_STARTED:
-		return (struct classification){ "process", "start" };
-	case EVENT_STOPPED:
-		return (struct classification){ "process", "end" };
-	case EVENT_HEARTBEAT:
-		return (struct classification){ "network", "info" };
-	}
-	UNREACHABLE();
-}
-
 static bool
 is_question_event(const struct event *e)
 {
@@ -230,7 +177,7 @@ static void
 put_event_object(struct printer *p, const struct event *e,
     const struct event_context *context)
 {
-	struct classification class = classification_of(e->action);
+	struct event_class class = event_class_of(e);
 
 	open_with(p, "event", '{');
 	put_text(p, "kind", event_kind_name(event_kind_of(e->action)));
@@ -567,6 +514,12 @@ put_counts(struct printer *p, const struct event *e,
 			put_number(p, "packets_spoofed",
 			    counts->packets_spoofed);
 	}
+	if (counts->is_audit) {
+		put_number(p, "would_deny", counts->would_deny);
+		if (counts->has_packets)
+			put_number(p, "packets_audited",
+			    counts->packets_audited);
+	}
 	if (e->sandbox == 0)
 		put_number(p, "packets_unlogged", counts->packets_unlogged);
 	put_number(p, "events_dropped", counts->events_dropped);
@@ -600,6 +553,18 @@ put_reason(struct printer *p, const struct event *e)
 		    e->has_cause ? event_action_name(e->cause) : "command");
 }
 
+/* What enforcement would have done. */
+static void
+put_would(struct printer *p, const struct event *e)
+{
+	if (e->would != WOULD_NOTHING_ELSE)
+		put_text(p, "would", event_would_name(e->would));
+	if (e->would_quarantine)
+		put_bool(p, "would_quarantine", true);
+	if (e->would_denial != DENIAL_NONE)
+		put_text(p, "would_reason", denial_name(e->would_denial));
+}
+
 static void
 put_namewall(struct printer *p, const struct event *e,
     const struct event_context *context)
@@ -609,7 +574,10 @@ put_namewall(struct printer *p, const struct event *e,
 	put_text_if(p, "sandbox", context->sandbox);
 	if (prints(p, RANK_CORE)) {
 		put_text_if(p, "policy", context->policy);
+		if (context->audit)
+			put_text(p, "mode", "audit");
 		put_reason(p, e);
+		put_would(p, e);
 		if (e->action == EVENT_FLOW_ENDED)
 			put_names(p, e);
 		if (context->source_count > 0)

@@ -47,6 +47,7 @@ put_question(struct cursor *c, const struct fold *f, const struct event *e)
 		dname_hash(&e->name, f->secret, hash);
 	cursor_put_u8(c, e->has_question ? 1 : 0);
 	cursor_put_u8(c, (uint8_t)e->denial);
+	cursor_put_u8(c, (uint8_t)e->would_denial);
 	cursor_put_u8(c, e->rcode);
 	cursor_put_u16(c, e->type);
 	cursor_put_bytes(c, hash, sizeof(hash));
@@ -56,6 +57,7 @@ static void
 put_packet(struct cursor *c, const struct event *e)
 {
 	cursor_put_u8(c, (uint8_t)e->reject);
+	cursor_put_u8(c, e->passed ? 1 : 0);
 	cursor_put_u8(c, e->transport);
 	cursor_put_u16(c, e->destination_port);
 	put_addr(c, &e->destination);

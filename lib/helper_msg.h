@@ -41,9 +41,10 @@ enum helper_op {
 	HELPER_FLUSH = 10, /* sandbox: its elements and flows */
 	HELPER_QUARANTINE = 16,
 	HELPER_RELEASE = 18,
-	HELPER_STATS = 20, /* sandbox; count: packets of it that the kernel
-			      refused since the start; sandbox 0: packets
-			      whose source was bound to no sandbox */
+	HELPER_STATS = 20, /* sandbox; count: enum helper_stat. The response's:
+			      packets of it that the kernel refused, or audited,
+			      since the start; sandbox 0: packets whose source
+			      was bound to no sandbox */
 	HELPER_RECALL = 22, /* start only: this record explains an element
 			       (lifetime left > 0) or flows of a lapsed one
 			       (lifetime 0) */
@@ -66,6 +67,11 @@ enum helper_op {
 	HELPER_ASSIGN = 38 /* sandbox, count: the policy that it has from now
 			      on. Answered when what that does not grant is
 			      gone, with its flows */
+};
+
+enum helper_stat {
+	HELPER_STAT_REFUSED,
+	HELPER_STAT_AUDITED /* let pass, and would have been refused */
 };
 
 /* What of this host is in the way of the sandboxes: the count of ADVICE. */

@@ -414,6 +414,41 @@ name_rule(struct verdict *verdict, const struct policy *policy, uint32_t rule)
 	    terms->addr_count * sizeof(terms->addrs[0]));
 }
 
+/* What the rules deny and an audit lets pass. What no rule could grant stays
+ * denied: special names, and types whose data nobody here can read. */
+static bool
+is_lifted(enum denial denial, uint16_t type)
+{
+	return (denial == DENIAL_UNLISTED || denial == DENIAL_DENY_RULE ||
+		   denial == DENIAL_WITHDRAWN || denial == DENIAL_PARENT ||
+		   denial == DENIAL_TYPE) &&
+	    types_wanted(type) != 0;
+}
+
+/* Nothing that a rule opens is opened for a name that it does not grant. */
+static void
+lift(struct verdict *verdict, const struct policy_sandbox *sandbox,
+    uint16_t type)
+{
+	uint16_t left = types_wanted(type);
+
+	verdict->audit = true;
+	if (!is_lifted(verdict->denial, type))
+		return;
+	verdict->would = verdict->denial;
+	verdict->types = RULE_TYPE_A | RULE_TYPE_AAAA | RULE_TYPE_TXT |
+	    RULE_TYPE_MX | RULE_TYPE_SRV | RULE_TYPE_CAA;
+	verdict->until_wall_ms = 0;
+	verdict->service_count = 0;
+	verdict->private_count = 0;
+	verdict->addr_count = 0;
+	if (!sandbox->has4)
+		left = (uint16_t)(left & ~RULE_TYPE_A);
+	if (!sandbox->has6)
+		left = (uint16_t)(left & ~RULE_TYPE_AAAA);
+	verdict->denial = left == 0 ? DENIAL_FAMILY : DENIAL_NONE;
+}
+
 struct verdict
 policy_match(const struct policy *policy, uint32_t number,
     const struct question *question)
@@ -450,6 +485,8 @@ policy_match(const struct policy *policy, uint32_t number,
 	verdict.scheduled = profile->refresh == REFRESH_SCHEDULED &&
 	    verdict.denial == DENIAL_NONE && match.allow != RULE_NONE &&
 	    verdict.kind == RULE_EXACT;
+	if (profile->audit)
+		lift(&verdict, sandbox, question->type);
 	return verdict;
 }
 

@@ -77,6 +77,9 @@ struct policy_profile {
 	uint32_t exact_own, exact_count; /* set by sealing: exact names that it
 					    allows, without and with those
 					    of what it uses */
+	/* Names that no rule grants are asked all the same, and told without
+	 * being pinned: the kernel lets it pass. */
+	bool audit;
 	uint32_t use[POLICY_USE_MAX]; /* indexes of profiles, one level */
 	uint8_t use_count;
 	/* Alerts after which a sandbox is cut off: bits by number of action. */

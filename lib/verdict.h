@@ -17,8 +17,8 @@
 
 #define RULE_SERVICES_MAX 16
 #define RULE_PRIVATE_MAX  8
-#define RULE_ADDRS_MAX	  12
-#define RULE_NONE	  UINT32_MAX
+#define RULE_ADDRS_MAX    12
+#define RULE_NONE         UINT32_MAX
 
 enum rule_kind {
 	RULE_EXACT, /* example.com */
@@ -37,10 +37,17 @@ enum rule_type {
 };
 
 /* `tell:` how much an extended error says. */
-enum tell { TELL_FULL, TELL_CODE, TELL_NOTHING };
+enum tell {
+	TELL_FULL,
+	TELL_CODE,
+	TELL_NOTHING
+};
 
 struct verdict {
 	enum denial denial; /* DENIAL_NONE: allowed */
+	bool audit; /* the policy denies nothing that could be asked */
+	enum denial would; /* audit: why enforcement would deny what passes
+			      here; DENIAL_NONE: it would not */
 	enum denial_style style; /* of the policy */
 	enum tell tell;
 	bool listed; /* some allow rule matches the name */

@@ -276,23 +276,18 @@ read_default_ports(struct edge_reader *r, const struct yaml_node *map,
 	return 0;
 }
 
-/* A key that takes one word now and another in a later version. */
 static int
-check_word_now(struct edge_reader *r, const struct yaml_node *map,
-    const char *key, const char *const *words)
+read_mode(struct edge_reader *r, const struct yaml_node *map, bool *ret_audit)
 {
-	const struct yaml_node *node = yaml_tree_get(map, key);
-	char what[64];
+	static const char *const modes[] = { "enforce", "audit", NULL };
+	const struct yaml_node *node = yaml_tree_get(map, "mode");
 	size_t index = 0;
-	int status;
+	int status = node == NULL
+	    ? 0
+	    : value_choice(r->file, node, modes, &index, r->error);
 
-	if (node == NULL)
-		return 0;
-	status = value_choice(r->file, node, words, &index, r->error);
-	if (status < 0 || index == 0)
-		return status;
-	snprintf(what, sizeof(what), "%s: %s", key, words[index]);
-	return fields_later(r->file, node, what, r->error);
+	*ret_audit = index == 1;
+	return status;
 }
 
 /* The rules of a policy itself; what it uses is added later. */
@@ -300,7 +295,6 @@ static int
 read_policy(struct edge_reader *r, const struct yaml_node *map,
     struct edge_policy *policy)
 {
-	static const char *const modes[] = { "enforce", "audit", NULL };
 	const struct yaml_node *allow, *deny;
 	struct terms fallback;
 	int status = value_word(r->file, map->key, policy->name,
@@ -314,7 +308,7 @@ read_policy(struct edge_reader *r, const struct yaml_node *map,
 	if (status == 0)
 		status = fields_check(r->file, map, "policy.", r->error);
 	if (status == 0)
-		status = check_word_now(r, map, "mode", modes);
+		status = read_mode(r, map, &policy->audit);
 	if (status == 0)
 		status = read_default_ports(r, map, &fallback);
 	allow = yaml_tree_get(map, "allow");

@@ -32,6 +32,7 @@ struct edge_policy {
 	size_t service_count;
 	struct prefix *private_ok;
 	size_t private_count;
+	bool audit; /* what is not protected may be reached without a pin */
 	bool attachable; /* in attach.policies */
 };
 

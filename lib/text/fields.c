@@ -245,7 +245,7 @@ static const struct field fields[] = {
 	LATER("sandbox.upload"),
 
 	OTHER("policy.use", "none", "policies whose rules are added"),
-	OTHER("policy.mode", "enforce", "what is done about the rules"),
+	OTHER("policy.mode", "enforce", "whether its rules hold"),
 	OTHER("policy.denial", "nxdomain", "how a denial looks"),
 	OTHER("policy.tell", "full", "how much a denial explains"),
 	OTHER("policy.refresh", "scheduled", "when exact names are looked up"),

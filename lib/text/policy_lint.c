@@ -55,6 +55,18 @@ lint_denial(struct config *config, const struct yaml_node *map)
 		    "first denied name; nxdomain does not");
 }
 
+static void
+lint_mode(struct config *config, const struct yaml_node *map)
+{
+	const struct yaml_node *mode = yaml_tree_get(map, "mode");
+
+	if (mode != NULL && strcmp(mode->text, "audit") == 0)
+		warn_at(config, mode,
+		    "in audit nothing is bounded: every name is asked, and "
+		    "whatever is not protected can be reached; enforce ends "
+		    "it");
+}
+
 static bool
 is_used(const struct config *config, const struct rule_set *set,
     uint32_t policy)
@@ -168,6 +180,7 @@ policy_lint(struct config *config, const struct yaml_node *root,
 
 	for (uint32_t i = 0; i < set->profile_count; i++, map = map->next) {
 		lint_denial(config, map);
+		lint_mode(config, map);
 		if (!is_used(config, set, i))
 			policy_warn(config, map->file, map->key->line,
 			    map->key->column,

@@ -458,6 +458,7 @@ read_profile(struct reader *r, const struct yaml_node *map,
 	static const char *const tells[] = { "full", "code", "nothing", NULL };
 	const struct yaml_node *denial = yaml_tree_get(map, "denial");
 	const struct yaml_node *tell = yaml_tree_get(map, "tell");
+	const struct yaml_node *mode = yaml_tree_get(map, "mode");
 	size_t style = 0, how = 0;
 	int status = 0;
 
@@ -476,6 +477,8 @@ read_profile(struct reader *r, const struct yaml_node *map,
 		    &profile->quarantine_on, r->error);
 	profile->budget = BUDGET_DEFAULT;
 	profile->budget_sum = 16 * BUDGET_DEFAULT;
+	/* edge_text has refused every other word. */
+	profile->audit = mode != NULL && strcmp(mode->text, "audit") == 0;
 	profile->style = (enum denial_style)style;
 	profile->tell = (enum tell)how;
 	read_uses(r, map, profile);

@@ -99,6 +99,21 @@ put_tunnel(const struct json *event)
 	put_part(event, ", score ", "namewall.tunnel.score");
 }
 
+/* Of an audit: what enforcement would have done instead. */
+static void
+put_would(const struct json *event)
+{
+	const char *would = json_show(event, "namewall.would", "allow");
+
+	if (strcmp(would, "allow") == 0)
+		return;
+	fputs(", enforcement would ", stdout);
+	put_safe(stdout, would);
+	put_part(event, ": ", "namewall.would_reason");
+	if (json_true(event, "namewall.would_quarantine"))
+		fputs(", and quarantine", stdout);
+}
+
 static void
 put_event(const struct json *event)
 {
@@ -110,6 +125,7 @@ put_event(const struct json *event)
 	put_question(event);
 	put_tunnel(event);
 	put_part(event, ": ", "namewall.reason");
+	put_would(event);
 	put_part(event, ", range ", "namewall.range");
 	put_part(event, ", rule ", "rule.name");
 	put_part(event, json_has(event, "dns.question") ? ": " : " ",

@@ -97,6 +97,7 @@ static bool
 put_verdict(const struct json *line)
 {
 	bool allowed = strcmp(json_show(line, "verdict", ""), "allow") == 0;
+	bool listed = strcmp(json_show(line, "reason", ""), "listed") == 0;
 	const char *would = json_get(line, "would_allow");
 
 	put_safe(stdout, json_show(line, "name", "?"));
@@ -106,11 +107,15 @@ put_verdict(const struct json *line)
 	put_safe(stdout, json_show(line, "sandbox", "?"));
 	fputs(", policy ", stdout);
 	put_safe(stdout, json_show(line, "policy", "?"));
-	fputs(allowed ? ": allowed, " : ": denied, ", stdout);
+	if (allowed && !listed)
+		fputs(": allowed in audit, and denied under enforcement: ",
+		    stdout);
+	else
+		fputs(allowed ? ": allowed, " : ": denied, ", stdout);
 	put_safe(stdout, sentence(json_show(line, "reason", "?")));
 	putchar('\n');
 	put_rule(line, "by rule", "by");
-	if (allowed) {
+	if (allowed && listed) {
 		put_ports(line);
 		return true;
 	}
@@ -124,7 +129,7 @@ put_verdict(const struct json *line)
 		put_safe(stdout, would);
 		putchar('\n');
 	}
-	return false;
+	return allowed;
 }
 
 /* --- by a file --- */

@@ -71,6 +71,13 @@ is_listable(uint16_t type)
 	    type == DNS_TYPE_SRV || type == DNS_TYPE_CAA;
 }
 
+/* Why a question is denied, or would be under enforcement. */
+static enum denial
+why_not(const struct verdict *verdict)
+{
+	return verdict->would != DENIAL_NONE ? verdict->would : verdict->denial;
+}
+
 /* The entry of `allow:` that would let the question through, where one
  * would. */
 static void
@@ -79,11 +86,11 @@ put_suggestion(FILE *out, const struct verdict *verdict, const char *name,
 {
 	char text[DNAME_TEXT_MAX + 64] = "";
 
-	if (verdict->denial == DENIAL_UNLISTED ||
-	    verdict->denial == DENIAL_PARENT) {
+	if (why_not(verdict) == DENIAL_UNLISTED ||
+	    why_not(verdict) == DENIAL_PARENT) {
 		if (strchr(name, '.') != NULL)
 			snprintf(text, sizeof(text), "- %s", name);
-	} else if (verdict->denial == DENIAL_TYPE && is_listable(type))
+	} else if (why_not(verdict) == DENIAL_TYPE && is_listable(type))
 		snprintf(text, sizeof(text),
 		    "- {name: %s, types: [A, AAAA, %s]}", name, type_name);
 	fputs(",\"would_allow\":", out);
@@ -110,12 +117,14 @@ explain_print_json(FILE *out, const struct policy *policy, uint32_t sandbox,
 	put_json(out, of->name);
 	fputs(",\"policy\":", out);
 	put_json(out, policy->profiles[of->profile].name);
-	fprintf(out, ",\"verdict\":\"%s\",\"reason\":\"%s\"",
+	fprintf(out, ",\"verdict\":\"%s\",\"reason\":\"%s\",\"mode\":\"%s\"",
 	    allowed ? "allow" : "deny",
-	    allowed ? "listed" : denial_name(verdict.denial));
+	    why_not(&verdict) == DENIAL_NONE ? "listed"
+					     : denial_name(why_not(&verdict)),
+	    verdict.audit ? "audit" : "enforce");
 	put_rule(out, "by", policy, verdict.rule);
 	put_services(out, &verdict);
-	if (!allowed) {
+	if (why_not(&verdict) != DENIAL_NONE) {
 		put_rule(out, "nearest", policy,
 		    policy_nearest(policy, sandbox, name));
 		put_suggestion(out, &verdict, text, type_name, type);

@@ -187,6 +187,8 @@ put_sandbox(const struct json *line)
 	put_value(line, ", spoofed ", "spoofed");
 	if (json_true(line, "attached"))
 		fputs(", attached", stdout);
+	if (strcmp(json_show(line, "mode", ""), "audit") == 0)
+		fputs(", in audit: nothing is bounded", stdout);
 	if (json_true(line, "quarantined"))
 		put_value(line, ", IN QUARANTINE: ", "quarantine_reason");
 	putchar('\n');

@@ -14,6 +14,7 @@
 #include "src/helper/helper.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
+#include "src/helper/modes.h"
 #include "src/helper/revoking.h"
 #include "src/helper/sweep.h"
 
@@ -194,7 +195,7 @@ attaching_attach(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 			give_back(helper, request, error);
 	}
 	/* Each alone has left quarantines to this. */
-	if (error != 0)
+	if (error != 0 || modes_follow(helper, now_ms) != 0)
 		helper->suspect = true;
 	helper_changed(helper, now_ms + SETTLE_LATER_MS);
 }
@@ -306,6 +307,8 @@ attaching_detach(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 		guard_detach(&helper->guard, number);
 		request->status = error;
 	}
+	if (error == 0)
+		error = modes_follow(helper, now_ms);
 	helper_changed(helper, now_ms + SETTLE_LATER_MS);
 	if (error == 0)
 		return;
@@ -327,6 +330,7 @@ attaching_assign(struct helper *helper, struct request *request,
 	guard->config->sandboxes[msg->sandbox - 1].policy =
 	    (uint32_t)msg->count;
 	closed = revoking_prune(helper, msg->sandbox, now_ms);
+	request->status = modes_follow(helper, now_ms);
 	log_info("sandbox %s: assigned to policy %s, %u pins closed",
 	    guard_sandbox(guard, msg->sandbox)->name,
 	    guard->config->policies[msg->count].name, closed);

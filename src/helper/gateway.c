@@ -165,6 +165,8 @@ static const struct rule_form known4[] = {
 	RULE(CT_NOT(CT_NEW), GOTO("unsound")),
 	RULE(PLAIN(STEP_TCP_NOT_SYN), GOTO("midflow")),
 	RULE(IN("pins4", IP_SADDR, IP_DADDR, L4PROTO, DPORT), GOTO("admit")),
+	RULE(IN("audit4", IP_SADDR), NOT_IN("protected4", IP_DADDR),
+	    GOTO("audit")),
 	RULE(GOTO("refuse")),
 };
 
@@ -185,6 +187,8 @@ static const struct rule_form known6[] = {
 	RULE(CT_NOT(CT_NEW), GOTO("unsound")),
 	RULE(PLAIN(STEP_TCP_NOT_SYN), GOTO("midflow")),
 	RULE(IN("pins6", IP6_SADDR, IP6_DADDR, L4PROTO, DPORT), GOTO("admit")),
+	RULE(IN("audit6", IP6_SADDR), NOT_IN("protected6", IP6_DADDR),
+	    GOTO("audit")),
 	RULE(GOTO("refuse")),
 };
 
@@ -201,6 +205,17 @@ static const struct rule_form admit[] = {
 	    GOTO("refuse")),
 	RULE(CEILING("flows6", IP6_SADDR), GOTO("refuse")),
 	RULE(ACCEPT),
+};
+
+/* Behind the pins, so that what is logged and counted here is what enforcement
+ * would refuse. */
+static const struct rule_form audit[] = {
+	RULE(COUNT("audited")),
+	RULE(UPDATE("audited4", IP_SADDR)),
+	RULE(UPDATE("audited6", IP6_SADDR)),
+	RULE(RATE("lograte4", IP_SADDR), LOG("audited")),
+	RULE(RATE("lograte6", IP6_SADDR), LOG("audited")),
+	RULE(GOTO("admit")),
 };
 
 /*
@@ -316,6 +331,7 @@ static const struct chain_form chains[] = {
 	{ CHAIN(known4) },
 	{ CHAIN(known6) },
 	{ CHAIN(admit) },
+	{ CHAIN(audit) },
 	{ BASE(edge_out, HOOK_FORWARD, -10) },
 	{ CHAIN(toward) },
 	{ BASE(resolver_out, HOOK_OUTPUT, -10) },
@@ -391,6 +407,28 @@ static const struct set_form sets[] = {
 	    ADDR6,
 	    .configured = true,
 	    .lingering = true },
+	{ .name = "audit4", ADDR4, .configured = true },
+	{ .name = "audit6", ADDR6, .configured = true },
+	{ .name = "protected4",
+	    ADDR4,
+	    .interval = true,
+	    .configured = true,
+	    .lingering = true },
+	{ .name = "protected6",
+	    ADDR6,
+	    .interval = true,
+	    .configured = true,
+	    .lingering = true },
+	{ .name = "audited4",
+	    ADDR4,
+	    .dynamic = true,
+	    .counter = true,
+	    .size = SIZE_SOURCES },
+	{ .name = "audited6",
+	    ADDR6,
+	    .dynamic = true,
+	    .counter = true,
+	    .size = SIZE_SOURCES },
 	{ .name = "refused4",
 	    ADDR4,
 	    .dynamic = true,
@@ -461,6 +499,7 @@ static const char *const counters[] = {
 	"refused",
 	"midflow",
 	"quarantined",
+	"audited",
 	"inbound",
 	"noise",
 	"resolver",

@@ -250,7 +250,9 @@ guard_detach(struct guard *guard, uint32_t number)
 	for (size_t i = 0; i < sandbox->source_count; i++)
 		remove_source(guard, &sandbox->sources[i]);
 	held_clear(&guard->held, number);
-	guard->sandboxes[number] = (struct guard_sandbox){ .fresh = true };
+	/* What the kernel audits is for modes_follow() to end. */
+	guard->sandboxes[number] = (struct guard_sandbox){ .fresh = true,
+		.audit = guard->sandboxes[number].audit };
 	edge_attach_drop(guard->config, number);
 	if (next != NULL && number <= next->sandbox_count &&
 	    next->sandboxes[number - 1].attached)
@@ -454,6 +456,26 @@ guard_opens(const struct guard *guard, const struct held_pin *pin)
 {
 	return opens(guard->config, &guard->ranges, pin->sandbox, &pin->addr,
 		   pin->service) == 0;
+}
+
+bool
+guard_is_audit(const struct guard *guard, uint32_t number)
+{
+	const struct edge_config *config =
+	    guard->next != NULL ? guard->next : guard->config;
+
+	if (number == 0 || number > config->sandbox_count ||
+	    !edge_sandbox_exists(&config->sandboxes[number - 1]))
+		return false;
+	return config->policies[config->sandboxes[number - 1].policy].audit;
+}
+
+bool
+guard_audits(const struct guard *guard, uint32_t number,
+    const struct addr *addr)
+{
+	return guard_is_audit(guard, number) &&
+	    addr_protected(addr, &guard->ranges, NULL, 0) == ADDR_GLOBAL;
 }
 
 /*

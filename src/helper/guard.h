@@ -23,6 +23,7 @@ struct guard_sandbox {
 	uint32_t ifindex; /* bound to; 0: to none */
 	uint32_t port; /* of that bridge, by which it comes; 0: no bridge */
 	bool fresh; /* bound anew: nothing older explains anything */
+	bool audit; /* the kernel lets it reach what is not protected */
 	bool quarantined; /* nothing of it passes, and nothing is opened */
 	bool left; /* all that it had was taken away */
 	bool arriving; /* attached, and flows of before are not cut yet */
@@ -85,6 +86,11 @@ int guard_may_attach(const struct guard *, uint32_t sandbox,
     const struct edge_attach *);
 int guard_may_detach(const struct guard *, const struct helper_msg *);
 int guard_may_assign(const struct guard *, const struct helper_msg *);
+/* Whether the policy that a sandbox has, or is about to have, audits: what is
+ * not protected may then be reached without a pin. */
+bool guard_is_audit(const struct guard *, uint32_t sandbox);
+/* Whether that lets it reach an address. */
+bool guard_audits(const struct guard *, uint32_t sandbox, const struct addr *);
 /* Whether the present configuration would still let this be pinned. */
 bool guard_opens(const struct guard *, const struct held_pin *);
 

@@ -275,6 +275,9 @@ helper_install(struct helper *helper)
 	    helper->member_count, false, &outcome);
 	if (error != 0)
 		return fail_install(helper, error);
+	error = modes_sync(helper, helper_now_ms());
+	if (error != 0)
+		return fail("sets of modes", error);
 	/* Tracking went live before our chains did, so this comes after. */
 	if (outcome == RULESET_BORN)
 		error = sweep_all(helper, &cut);

@@ -560,6 +560,8 @@ homes_follow(struct helper *helper)
 	}
 	guard_set_own(guard, helper->links.own, helper->links.own_count,
 	    helper->links.own_overflow);
+	if (modes_sync(helper, helper_now_ms()) != 0)
+		log_error("protected ranges: could not be followed");
 	(void)homes_refused(helper);
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
 		struct home home = home_of(helper, guard_sandbox(guard, i));

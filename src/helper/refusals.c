@@ -25,40 +25,59 @@
 /* Each pin changes the generation, and so interrupts the walk. */
 #define READ_TRIES 20
 
+static const char *const counted_sets[TALLIES][2] = {
+	[HELPER_STAT_REFUSED] = { "refused4", "refused6" },
+	[HELPER_STAT_AUDITED] = { "audited4", "audited6" },
+};
+
 int
 refusals_open(struct helper *helper)
 {
 	struct refusals *r = &helper->refusals;
 
 	r->sandboxes_max = helper->guard.numbers_max + 1;
-	r->now = calloc(r->sandboxes_max, sizeof(*r->now));
-	r->last = calloc(r->sandboxes_max, sizeof(*r->last));
-	r->total = calloc(r->sandboxes_max, sizeof(*r->total));
-	return r->now == NULL || r->last == NULL || r->total == NULL ? -ENOMEM
-								     : 0;
+	for (size_t i = 0; i < TALLIES; i++) {
+		struct packet_tally *t = &r->tallies[i];
+
+		t->now = calloc(r->sandboxes_max, sizeof(*t->now));
+		t->last = calloc(r->sandboxes_max, sizeof(*t->last));
+		t->total = calloc(r->sandboxes_max, sizeof(*t->total));
+		if (t->now == NULL || t->last == NULL || t->total == NULL)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 void
 refusals_close(struct helper *helper)
 {
-	free(helper->refusals.now);
-	free(helper->refusals.last);
-	free(helper->refusals.total);
+	for (size_t i = 0; i < TALLIES; i++) {
+		free(helper->refusals.tallies[i].now);
+		free(helper->refusals.tallies[i].last);
+		free(helper->refusals.tallies[i].total);
+	}
 	memset(&helper->refusals, 0, sizeof(helper->refusals));
 }
+
+/* Where the packets of a set go. */
+struct adding {
+	struct helper *helper;
+	struct packet_tally *tally;
+};
 
 static int
 add_source(const struct element *element, void *data)
 {
-	struct helper *helper = data;
+	const struct adding *adding = data;
 	struct addr source;
 	uint32_t sandbox;
 
 	if (!element_read_source(element, &source))
 		return 0;
-	sandbox = guard_whose(&helper->guard, &source);
-	if (sandbox != SPOOFED && sandbox < helper->refusals.sandboxes_max)
-		helper->refusals.now[sandbox] += element->packets;
+	sandbox = guard_whose(&adding->helper->guard, &source);
+	if (sandbox != SPOOFED &&
+	    sandbox < adding->helper->refusals.sandboxes_max)
+		adding->tally->now[sandbox] += element->packets;
 	return 0;
 }
 
@@ -97,19 +116,23 @@ static int
 read_once(struct helper *helper)
 {
 	struct refusals *r = &helper->refusals;
-	int error;
+	int error = 0;
 
 	/* Who refuses there is the operator, and counts or not. */
 	if (helper->nft.lent_pins4 != NULL)
 		return -EOPNOTSUPP;
-	memset(r->now, 0, r->sandboxes_max * sizeof(*r->now));
-	error = read_spoofed(&helper->nft, &r->now[SPOOFED]);
+	for (size_t i = 0; i < TALLIES && error == 0; i++) {
+		struct adding adding = { helper, &r->tallies[i] };
+
+		memset(adding.tally->now, 0,
+		    r->sandboxes_max * sizeof(*adding.tally->now));
+		for (size_t k = 0; k < 2 && error == 0; k++)
+			error = elements_walk(&helper->nft, NFPROTO_INET,
+			    counted_sets[i][k], add_source, &adding);
+	}
 	if (error == 0)
-		error = elements_walk(&helper->nft, NFPROTO_INET, "refused4",
-		    add_source, helper);
-	if (error == 0)
-		error = elements_walk(&helper->nft, NFPROTO_INET, "refused6",
-		    add_source, helper);
+		error = read_spoofed(&helper->nft,
+		    &r->tallies[HELPER_STAT_REFUSED].now[SPOOFED]);
 	return error;
 }
 
@@ -132,19 +155,20 @@ refusals_begin(struct helper *helper)
 	if (helper->nft.lent_pins4 != NULL)
 		return 0;
 	error = read_now(helper);
-	if (error == 0)
-		memcpy(r->last, r->now, r->sandboxes_max * sizeof(*r->last));
+	for (size_t i = 0; i < TALLIES && error == 0; i++)
+		memcpy(r->tallies[i].last, r->tallies[i].now,
+		    r->sandboxes_max * sizeof(*r->tallies[i].last));
 	return error;
 }
 
 static void
-add_up(struct refusals *r)
+add_up(struct packet_tally *t, uint32_t sandboxes_max)
 {
-	for (uint32_t i = 0; i < r->sandboxes_max; i++) {
-		uint64_t before = r->now[i] < r->last[i] ? 0 : r->last[i];
+	for (uint32_t i = 0; i < sandboxes_max; i++) {
+		uint64_t before = t->now[i] < t->last[i] ? 0 : t->last[i];
 
-		r->total[i] += r->now[i] - before;
-		r->last[i] = r->now[i];
+		t->total[i] += t->now[i] - before;
+		t->last[i] = t->now[i];
 	}
 }
 
@@ -153,8 +177,9 @@ refusals_take(struct helper *helper)
 {
 	int error = read_now(helper);
 
-	if (error == 0)
-		add_up(&helper->refusals);
+	for (size_t i = 0; i < TALLIES && error == 0; i++)
+		add_up(&helper->refusals.tallies[i],
+		    helper->refusals.sandboxes_max);
 	return error;
 }
 
@@ -165,7 +190,8 @@ refusals_follow(struct helper *helper)
 
 	for (uint32_t i = 1; i < r->sandboxes_max; i++)
 		if (!guard_exists(&helper->guard, i))
-			r->total[i] = 0;
+			for (size_t k = 0; k < TALLIES; k++)
+				r->tallies[k].total[i] = 0;
 	return refusals_begin(helper);
 }
 
@@ -173,6 +199,7 @@ refusals_follow(struct helper *helper)
  * was refused stays for ever, ceilings and rates for a minute. */
 static const char *const by_source[][2] = {
 	{ "refused4", "refused6" },
+	{ "audited4", "audited6" },
 	{ "flows4", "flows6" },
 	{ "asks4", "asks6" },
 	{ "askrate4", "askrate6" },
@@ -190,7 +217,9 @@ refusals_begin_anew(struct helper *helper, uint32_t number)
 	struct refusals *r = &helper->refusals;
 	struct batch batch;
 
-	r->now[number] = r->last[number] = r->total[number] = 0;
+	for (size_t i = 0; i < TALLIES; i++)
+		r->tallies[i].now[number] = r->tallies[i].last[number] =
+		    r->tallies[i].total[number] = 0;
 	batch_begin(&batch, &helper->nft);
 	for (size_t i = 0; i < sandbox->source_count; i++) {
 		const struct addr *source = &sandbox->sources[i];
@@ -226,10 +255,14 @@ refusals_answer(struct helper *helper)
 	for (size_t i = 0; i < helper->request_count; i++) {
 		struct request *request = &helper->requests[i];
 		uint32_t sandbox = request->msg.sandbox;
+		uint64_t which = request->msg.count;
 
 		if (request->msg.op != HELPER_STATS)
 			continue;
-		request->status = sandbox < r->sandboxes_max ? error : -ENOENT;
-		request->count = request->status == 0 ? r->total[sandbox] : 0;
+		request->status = sandbox < r->sandboxes_max && which < TALLIES
+		    ? error
+		    : -ENOENT;
+		request->count =
+		    request->status == 0 ? r->tallies[which].total[sandbox] : 0;
 	}
 }

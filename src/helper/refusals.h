@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * refusals - how many packets the kernel refused, by sandbox, since this
- * program started. The kernel counts exactly; what it had counted before, in
- * a table that was taken over, is left out.
+ * refusals - how many packets the kernel refused, and how many it let pass in
+ * an audit that it would have refused, by sandbox, since this program started.
+ * The kernel counts exactly; what it had counted before, in a table that was
+ * taken over, is left out.
  */
 #ifndef SRC_HELPER_REFUSALS_H
 #define SRC_HELPER_REFUSALS_H
@@ -12,11 +13,17 @@
 
 struct helper;
 
-struct refusals {
-	uint32_t sandboxes_max; /* highest number + 1; 0 is for spoofed ones */
+struct packet_tally {
 	uint64_t *now; /* as the table has it */
 	uint64_t *last; /* as it had it */
 	uint64_t *total;
+};
+
+#define TALLIES 2 /* by enum helper_stat */
+
+struct refusals {
+	uint32_t sandboxes_max; /* highest number + 1; 0 is for spoofed ones */
+	struct packet_tally tallies[TALLIES];
 };
 
 /* Room for the guard's sandboxes. 0 or -ENOMEM. */

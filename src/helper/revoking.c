@@ -342,6 +342,13 @@ revoking_leave(struct helper *helper, struct batch *batch, uint32_t sandbox)
 	helper->revocation_count = kept;
 }
 
+/* In an audit nothing is cut: only what is told apart from it is. */
+static bool
+spares_flows(const struct helper *helper, const struct helper_msg *msg)
+{
+	return guard_audits(&helper->guard, msg->sandbox, &msg->addr);
+}
+
 static void
 put_unpin(struct helper *helper, struct batch *batch,
     const struct helper_msg *msg)
@@ -354,10 +361,24 @@ put_unpin(struct helper *helper, struct batch *batch,
 
 	elements_drop(batch, element_set("pins4", "pins6", &msg->addr),
 	    elements, count);
-	elements_add(batch, element_set("cut4", "cut6", &msg->addr), elements,
-	    count);
+	if (!spares_flows(helper, msg))
+		elements_add(batch, element_set("cut4", "cut6", &msg->addr),
+		    elements, count);
 	if (pin != NULL)
 		held_drop(&helper->guard.held, pin);
+}
+
+static void
+remember_unpin(struct helper *helper, const struct helper_msg *msg,
+    uint64_t now_ms)
+{
+	if (spares_flows(helper, msg))
+		return;
+	remember(helper,
+	    (struct revocation){ .sandbox = msg->sandbox,
+		.addr = msg->addr,
+		.service = msg->service,
+		.due_ms = now_ms + SECOND_PASS_MS });
 }
 
 void
@@ -376,11 +397,7 @@ revoking_unpin(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 		if (request->status != 0)
 			continue;
 		put_unpin(helper, &batch, msg);
-		remember(helper,
-		    (struct revocation){ .sandbox = msg->sandbox,
-			.addr = msg->addr,
-			.service = msg->service,
-			.due_ms = now_ms + SECOND_PASS_MS });
+		remember_unpin(helper, msg, now_ms);
 	}
 	error = batch_commit(&batch);
 	if (error != 0) {
@@ -427,11 +444,7 @@ revoking_prune(struct helper *helper, uint32_t sandbox, uint64_t now_ms)
 		batch_begin(&batch, &helper->nft);
 		for (size_t i = 0; i < count; i++) {
 			put_unpin(helper, &batch, &found[i]);
-			remember(helper,
-			    (struct revocation){ .sandbox = found[i].sandbox,
-				.addr = found[i].addr,
-				.service = found[i].service,
-				.due_ms = now_ms + SECOND_PASS_MS });
+			remember_unpin(helper, &found[i], now_ms);
 		}
 		if (batch_commit(&batch) != 0)
 			helper->suspect = true;
@@ -504,6 +517,16 @@ revoking_look_again(struct helper *helper, uint32_t sandbox, uint64_t now_ms)
 	    (struct revocation){ .sandbox = sandbox,
 		.due_ms = now_ms + SECOND_PASS_MS,
 		.kind = REVOKE_SANDBOX });
+}
+
+void
+revoking_unexplained(struct helper *helper, uint32_t sandbox, uint64_t now_ms)
+{
+	revoking_make_room(helper, 1);
+	remember(helper,
+	    (struct revocation){ .sandbox = sandbox,
+		.due_ms = now_ms + SECOND_PASS_MS,
+		.kind = REVOKE_ARRIVED });
 }
 
 void

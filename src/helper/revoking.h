@@ -19,6 +19,9 @@ void revoking_unpin(struct helper *, size_t from, size_t to, uint64_t now_ms);
 void revoking_flush(struct helper *, struct request *, uint64_t now_ms);
 /* A second pass over the flows of a sandbox whose sources are quarantined. */
 void revoking_look_again(struct helper *, uint32_t sandbox, uint64_t now_ms);
+/* A sandbox is in an audit no more: what no pin explains is to be cut, with
+ * the next revoking_pass() and a little later. */
+void revoking_unexplained(struct helper *, uint32_t sandbox, uint64_t now_ms);
 /* This element is wanted again: out of `cut`, its flows are left alone. */
 void revoking_spare(struct helper *, struct batch *, const struct helper_msg *);
 /*

@@ -118,8 +118,10 @@ settle(struct helper *helper, struct request *request)
 	helper_tick(helper, UINT64_MAX - 1);
 	if (request->status == 0)
 		request->status = ruleset_verify(&helper->ruleset);
-	if (request->status == 0)
-		request->status = modes_sync(helper);
+	if (request->status == 0) {
+		helper->state = STATE_READY;
+		request->status = modes_sync(helper, helper_now_ms());
+	}
 	if (request->status != 0) {
 		log_error("start: could not be ended: %s",
 		    batch_error_text(request->status));
@@ -127,7 +129,6 @@ settle(struct helper *helper, struct request *request)
 		return;
 	}
 	held_forget_lapsed(&helper->guard.held);
-	helper->state = STATE_READY;
 	request->count = helper->ruleset.owned ? HELPER_TABLE_OWNED : 0;
 	answer(helper, request);
 	advice_tell(helper);

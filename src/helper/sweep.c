@@ -144,7 +144,8 @@ sweep_is_unexplained(const struct guard *guard, const struct flow *flow)
 	if (!sweep_involves(guard, flow, 0) || sweep_is_free(guard, flow))
 		return false;
 	return from == 0 || is_intruding(guard, flow) ||
-	    held_find(&guard->held, from, &flow->to, service) == NULL;
+	    (held_find(&guard->held, from, &flow->to, service) == NULL &&
+		!guard_audits(guard, from, &flow->to));
 }
 
 static bool

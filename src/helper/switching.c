@@ -201,7 +201,7 @@ switching_narrow(struct helper *helper, uint64_t now_ms)
 	if (error == 0)
 		error = grants_follow(helper);
 	if (error == 0)
-		error = modes_sync(helper);
+		error = modes_sync(helper, now_ms);
 	homes_rebind(helper);
 	pruned = revoking_prune(helper, 0, now_ms);
 	if (pruned != 0)

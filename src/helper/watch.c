@@ -11,6 +11,7 @@
 #include "src/helper/advice.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
+#include "src/helper/modes.h"
 #include "src/helper/revoking.h"
 #include "src/helper/sets.h"
 #include "src/helper/sweep.h"
@@ -54,6 +55,10 @@ rebuild(struct helper *helper, const struct monitor_report *report)
 		    helper->nft.table, batch_error_text(error));
 		return false;
 	}
+	if (modes_sync(helper, start_ms) != 0)
+		log_error("table %s: audits are closed until it can be "
+			  "completed",
+		    helper->nft.table);
 	window_ms = helper_now_ms() - start_ms;
 	held_clear(&helper->guard.held, 0);
 	revoking_pass(helper);

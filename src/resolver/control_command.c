@@ -258,6 +258,8 @@ put_counts(struct line *j, struct daemon *d)
 	line_number(j, "tunnel_suspected", n->tunnel_suspected);
 	line_number(j, "rebinding_blocked", n->rebinding_blocked);
 	line_number(j, "rejects", n->rejects);
+	line_number(j, "audited", n->audited);
+	line_number(j, "audited_packets", n->audited_packets);
 	line_number(j, "spoofed_packets", n->spoofed_packets);
 	line_number(j, "packets_unlogged", d->nflog.lost);
 	line_number(j, "flows_ended", n->flows_ended);
@@ -412,6 +414,8 @@ put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 	else
 		line_null(j, "interface");
 	line_number(j, "ifindex", binding->ifindex);
+	line_text(j, "mode",
+	    policy->profiles[sandbox->profile].audit ? "audit" : "enforce");
 	put_quarantine(j, d, number);
 	line_number(j, "pins", d->engine.pins.sandbox_pins[number]);
 	line_number(j, "spoofed", binding->spoofed);

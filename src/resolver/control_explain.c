@@ -79,6 +79,13 @@ put_services(struct line *j, const struct verdict *verdict)
 	line_array_end(j);
 }
 
+/* Why a question is denied, or would be under enforcement. */
+static enum denial
+why_not(const struct verdict *verdict)
+{
+	return verdict->would != DENIAL_NONE ? verdict->would : verdict->denial;
+}
+
 /* The entry of `allow:` that would let the question through; false: no entry
  * would, or none is needed. */
 static bool
@@ -89,7 +96,7 @@ suggest(const struct control_conn *conn, const struct verdict *verdict,
 
 	(void)dname_print(&conn->name, name);
 	event_type_name(conn->type, type);
-	switch (verdict->denial) {
+	switch (why_not(verdict)) {
 	case DENIAL_UNLISTED:
 	case DENIAL_PARENT:
 		(void)snprintf(buf, size, "- %s", name);
@@ -153,10 +160,12 @@ put_verdict(struct line *j, const struct control_conn *conn, uint32_t sandbox)
 	line_text(j, "policy", policy->profiles[of->profile].name);
 	line_text(j, "verdict", allowed ? "allow" : "deny");
 	line_text(j, "reason",
-	    allowed ? "listed" : denial_name(verdict.denial));
+	    why_not(&verdict) == DENIAL_NONE ? "listed"
+					     : denial_name(why_not(&verdict)));
+	line_text(j, "mode", verdict.audit ? "audit" : "enforce");
 	put_rule(j, "by", policy, verdict.rule);
 	put_services(j, &verdict);
-	if (allowed)
+	if (why_not(&verdict) == DENIAL_NONE)
 		return;
 	put_rule(j, "nearest", policy,
 	    policy_nearest(policy, sandbox, &conn->name));

@@ -151,9 +151,10 @@ void daemon_flows(struct daemon *, uint32_t slot, int status, bool flow);
 void daemon_settled(struct daemon *, int status, uint64_t abilities);
 void daemon_bound(struct daemon *, uint32_t sandbox, uint32_t ifindex);
 void daemon_reset(struct daemon *, uint32_t window_ms, uint64_t packets);
-/* What a sandbox's packets were refused so far; status negative: unknown. */
-void daemon_stats(struct daemon *, uint32_t sandbox, int status,
-    uint64_t count);
+/* What a sandbox's packets were refused, or audited, so far; status negative:
+ * unknown. What was refused is asked last and makes the heartbeat. */
+void daemon_stats(struct daemon *, enum helper_stat, uint32_t sandbox,
+    int status, uint64_t count);
 void daemon_rejected(struct daemon *, const struct rejected *);
 void daemon_flow_ended(struct daemon *, const struct ended_flow *);
 /* Answers what was asked, takes no more questions, and ends. */

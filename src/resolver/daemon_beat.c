@@ -74,6 +74,24 @@ is_there(const struct daemon *d, uint32_t sandbox)
 	    policy_sandbox(d->engine.policy, sandbox) != NULL;
 }
 
+static bool
+is_audit(const struct daemon *d, uint32_t sandbox)
+{
+	const struct policy *policy = d->engine.policy;
+	const struct policy_sandbox *of = policy_sandbox(policy, sandbox);
+
+	return of != NULL && policy->profiles[of->profile].audit;
+}
+
+static void
+beat_one(struct daemon *d, uint32_t sandbox)
+{
+	if (is_audit(d, sandbox))
+		(void)helper_stats(&d->helper, HELPER_STAT_AUDITED, sandbox);
+	if (!helper_stats(&d->helper, HELPER_STAT_REFUSED, sandbox))
+		daemon_stats(d, HELPER_STAT_REFUSED, sandbox, -EAGAIN, 0);
+}
+
 void
 daemon_beat(struct daemon *d)
 {
@@ -81,15 +99,15 @@ daemon_beat(struct daemon *d)
 	if (!heart_is_due(&d->heart, d->now_ms))
 		return;
 	for (uint32_t i = 0; i <= d->sandbox_count; i++)
-		if (is_there(d, i) && !helper_stats(&d->helper, i))
-			daemon_stats(d, i, -EAGAIN, 0);
+		if (is_there(d, i))
+			beat_one(d, i);
 }
 
 void
 daemon_beat_anew(struct daemon *d, uint32_t sandbox)
 {
 	if (d->heart.due_ms != 0)
-		daemon_stats(d, sandbox, -EAGAIN, 0);
+		daemon_stats(d, HELPER_STAT_REFUSED, sandbox, -EAGAIN, 0);
 	heart_anew(&d->heart, sandbox, d->now_ms);
 }
 
@@ -106,7 +124,8 @@ add_nobodys(struct daemon *d, struct event_counts *counts)
 }
 
 void
-daemon_stats(struct daemon *d, uint32_t sandbox, int status, uint64_t count)
+daemon_stats(struct daemon *d, enum helper_stat which, uint32_t sandbox,
+    int status, uint64_t count)
 {
 	struct event event = { .action = EVENT_HEARTBEAT, .sandbox = sandbox };
 	struct event_counts counts;
@@ -114,7 +133,13 @@ daemon_stats(struct daemon *d, uint32_t sandbox, int status, uint64_t count)
 	/* It may have gone since it was asked about. */
 	if (!is_there(d, sandbox))
 		return;
+	if (which == HELPER_STAT_AUDITED) {
+		if (status == 0)
+			heart_audited(&d->heart, sandbox, count);
+		return;
+	}
 	counts = heart_take(&d->heart, sandbox, status == 0, count);
+	counts.is_audit = is_audit(d, sandbox);
 	if (sandbox == 0)
 		add_nobodys(d, &counts);
 	event.duration_ms = heart_span(&d->heart, sandbox, d->now_ms);

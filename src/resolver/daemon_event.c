@@ -68,6 +68,7 @@ set_names(struct daemon *d, const struct event *event,
 	if (sandbox != NULL) {
 		context->sandbox = sandbox->name;
 		context->policy = policy->profiles[sandbox->profile].name;
+		context->audit = policy->profiles[sandbox->profile].audit;
 		if (event->ifindex == d->bindings[event->sandbox].ifindex &&
 		    event->ifindex != 0)
 			context->interface =
@@ -133,7 +134,9 @@ daemon_tell(struct daemon *d, const struct event *event,
 	struct recent_tag tag = { .sequence = ++d->sequence,
 		.sandbox = event->sandbox,
 		.alert = kind == EVENT_KIND_ALERT,
-		.denied = event->action == EVENT_DNS_DENIED };
+		.denied = event->action == EVENT_DNS_DENIED ||
+		    (event->would == WOULD_DENY &&
+			event->action == EVENT_DNS_ANSWERED) };
 	struct event_context context = { .wall_ms = wall_ms(),
 		.sequence = tag.sequence,
 		.host_name = d->host_name,

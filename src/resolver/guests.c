@@ -469,8 +469,13 @@ guests_assign(struct daemon *d, const char *name, const char *policy_name,
 	guest->stage = GUEST_CHANGING;
 	guest->caller = *caller;
 	guest->policy_before = edge_at(d, number)->policy;
+	/* Where the new policy audits the parent has to know, or it would cut
+	 * the flows of pins that are withdrawn. */
+	if (edge->policies[policy].audit)
+		ask(d, HELPER_ASSIGN, number, policy);
 	give_policy(d, number, policy);
-	ask(d, HELPER_ASSIGN, number, policy);
+	if (!edge->policies[policy].audit)
+		ask(d, HELPER_ASSIGN, number, policy);
 	return GUESTS_ASKED;
 }
 

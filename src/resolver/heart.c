@@ -68,6 +68,14 @@ heart_count(struct heart *h, const struct event *event)
 {
 	if (event_is_counted(event->action))
 		tally_of(h, event->sandbox)->counts.actions[event->action]++;
+	if (event->would == WOULD_DENY)
+		tally_of(h, event->sandbox)->counts.would_deny++;
+}
+
+void
+heart_audited(struct heart *h, uint32_t sandbox, uint64_t packets)
+{
+	tally_of(h, sandbox)->audited = packets;
 }
 
 void
@@ -95,6 +103,8 @@ heart_take(struct heart *h, uint32_t sandbox, bool has_packets,
 	counts.has_packets = has_packets;
 	if (!has_packets)
 		return counts;
+	counts.packets_audited = tally->audited - tally->audited_told;
+	tally->audited_told = tally->audited;
 	tally->packets_told = packets;
 	if (sandbox == 0)
 		counts.packets_spoofed = more;

@@ -20,6 +20,7 @@
 struct heart_tally {
 	struct event_counts counts; /* since the last beat */
 	uint64_t since_ms;
+	uint64_t audited, audited_told; /* the same of audited ones */
 	uint64_t packets_told; /* of the parent's count, which goes on */
 };
 
@@ -45,6 +46,8 @@ bool heart_is_due(struct heart *, uint64_t now_ms);
 /* An event, and how many lines of it the sinks did not take. */
 void heart_count(struct heart *, const struct event *);
 void heart_dropped(struct heart *, uint32_t sandbox, uint64_t lines);
+/* The parent's count of packets that an audit let pass so far. */
+void heart_audited(struct heart *, uint32_t sandbox, uint64_t packets);
 /* Another sandbox has the number: nothing is counted. */
 void heart_anew(struct heart *, uint32_t sandbox, uint64_t now_ms);
 /*

@@ -200,12 +200,14 @@ helper_request(struct helper_client *h, const struct effect *effect)
 }
 
 bool
-helper_stats(struct helper_client *h, uint32_t sandbox)
+helper_stats(struct helper_client *h, enum helper_stat which, uint32_t sandbox)
 {
-	struct helper_msg msg = { .op = HELPER_STATS, .sandbox = sandbox };
+	struct helper_msg msg = { .op = HELPER_STATS,
+		.sandbox = sandbox,
+		.count = which };
 
 	return !h->lost && h->in_flight < HELPER_PINS_MAX &&
-	    enqueue(h, &msg, sandbox);
+	    enqueue(h, &msg, (uint64_t)which << 32 | sandbox);
 }
 
 bool
@@ -322,8 +324,8 @@ on_response(struct helper_client *h, const struct helper_msg *msg)
 			withdrawn_passed(h->daemon, request.op & ~OP_BARRIER);
 			break;
 		}
-		daemon_stats(h->daemon, (uint32_t)request.op, msg->status,
-		    msg->count);
+		daemon_stats(h->daemon, (enum helper_stat)(request.op >> 32),
+		    (uint32_t)request.op, msg->status, msg->count);
 		break;
 	case HELPER_QUARANTINE:
 	case HELPER_RELEASE:

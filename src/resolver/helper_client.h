@@ -24,7 +24,8 @@ struct daemon;
 
 /* A request that has no response yet. */
 struct helper_request {
-	uint64_t op; /* PIN: the engine's; FLOWS: the slot; STATS: sandbox */
+	/* PIN: the engine's; FLOWS: the slot; STATS: which, of whom. */
+	uint64_t op;
 	uint32_t next_free;
 	uint16_t generation;
 	uint8_t kind; /* enum helper_op, 0: free */
@@ -63,9 +64,9 @@ void helper_send(struct helper_client *, struct helper_msg *, uint64_t op);
 void helper_barrier(struct helper_client *, uint64_t op);
 /* PIN, UNPIN, FLOWS or RECALL of an effect; SETTLE has no element. */
 void helper_request(struct helper_client *, const struct effect *);
-/* Asks for the refused packets of a sandbox, 0: for spoofed ones. False: there
- * is no room to ask. */
-bool helper_stats(struct helper_client *, uint32_t sandbox);
+/* Asks for the refused or audited packets of a sandbox, 0: for spoofed ones.
+ * False: there is no room to ask. */
+bool helper_stats(struct helper_client *, enum helper_stat, uint32_t sandbox);
 /* A pin that could not be queued, one at a time; false: no more. */
 bool helper_next_failed(struct helper_client *, uint64_t *ret_op);
 /* Sends what is in the outbox, as far as it goes. */

@@ -29,7 +29,8 @@ read_prefix(const struct netlink_bytes *value, enum rejected_kind *ret)
 		enum rejected_kind kind;
 	} known[] = { { "namewall refused", REJECTED_REFUSED },
 		{ "namewall unsound", REJECTED_UNSOUND },
-		{ "namewall spoofed", REJECTED_SPOOFED } };
+		{ "namewall spoofed", REJECTED_SPOOFED },
+		{ "namewall audited", REJECTED_AUDITED } };
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		/* With its NUL. */

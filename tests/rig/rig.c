@@ -293,6 +293,8 @@ read_profile_word(struct policy_profile *profile, const char *word)
 		    (uint32_t)strtoul(word + 4, NULL, 10) * BUDGET_BIT;
 	if (strcmp(word, "scheduled") == 0)
 		profile->refresh = REFRESH_SCHEDULED;
+	if (strcmp(word, "audit") == 0)
+		profile->audit = true;
 	for (int i = 0; i <= EVENT_ACTION_LAST; i++)
 		if (strcmp(event_action_name((enum event_action)i), word) == 0)
 			profile->quarantine_on |= UINT64_C(1) << i;

@@ -6,7 +6,8 @@
  *
  * The rule text, one statement a line:
  *
- *   policy NAME [nxdomain|nodata|refused] [quarantine_on ALERT …]
+ *   policy NAME [nxdomain|nodata|refused] [audit]
+ *          [quarantine_on ALERT …]
  *   allow NAME [ports tcp/443 …] [types A …] [private PREFIX …]
  *              [addresses ADDR …] [until SECONDS-OF-THE-DAY-CLOCK]
  *   deny NAME

@@ -203,6 +203,8 @@ event_fits(const struct script *s, const struct event *event)
 	const char *name = script_option(s, 3, "name");
 	const char *end = script_option(s, 3, "end");
 	const char *count = script_option(s, 3, "count");
+	const char *would = script_option(s, 3, "would");
+	const char *why = script_option(s, 3, "would_reason");
 	char text[DNAME_TEXT_MAX];
 
 	if (strcmp(event_action_name(event->action), s->words[2]) != 0)
@@ -214,6 +216,14 @@ event_fits(const struct script *s, const struct event *event)
 		return false;
 	if (count != NULL && strtoull(count, NULL, 10) != event->count)
 		return false;
+	if (would != NULL && strcmp(event_would_name(event->would), would) != 0)
+		return false;
+	if (why != NULL && strcmp(denial_name(event->would_denial), why) != 0)
+		return false;
+	if (script_flag(s, 3, "would_quarantine") != event->would_quarantine)
+		return false;
+	if (script_flag(s, 3, "passed") != event->passed)
+		return false;
 	if (script_flag(s, 3, "cached") && !event->cached)
 		return false;
 	if (end == NULL)
@@ -222,7 +232,8 @@ event_fits(const struct script *s, const struct event *event)
 	return event->has_end && strcmp(text, end) == 0;
 }
 
-/* EXPECT EVENT ACTION [reason=…] [name=…] [end=…] [count=…] [cached] */
+/* EXPECT EVENT ACTION [reason=…] [name=…] [end=…] [count=…] [would=…]
+ * [would_reason=…] [would_quarantine] [passed] [cached] */
 static bool
 expect_event(struct script *s)
 {

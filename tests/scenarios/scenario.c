@@ -42,8 +42,9 @@
  *   REVOKE RULE [SANDBOX]       withdraws a rule, from all or from one
  *   QUARANTINE SANDBOX [record] cuts it off; record: as the state says
  *   RELEASE SANDBOX
- *   REJECTED SANDBOX ADDRESS SERVICE
- *                               a packet that the kernel refused
+ *   REJECTED SANDBOX ADDRESS SERVICE [passed]
+ *                               a packet that the kernel refused, or let pass
+ *                               in an audit
  *   EXPECT …                    see expect.c: ASK PIN UNPIN FLOWS RECALL
  *                               SETTLE REPLY EVENT RECORD FORGET QUARANTINE
  *                               RELEASE NOTHING
@@ -535,6 +536,8 @@ do_rejected(struct script *s)
 
 	if (!script_element(s, 1, &element))
 		return false;
+	if (script_flag(s, 4, "passed"))
+		r.kind = REJECTED_AUDITED;
 	r.packet.source =
 	    policy_sandbox(s->policy, element.sandbox)->sources[0];
 	r.packet.destination = element.addr;

@@ -14,7 +14,7 @@
 
 #define SCRIPT_WORDS_MAX  24
 #define SCRIPT_LABELS_MAX 256
-#define SCRIPT_WAIT_MAX	  1024
+#define SCRIPT_WAIT_MAX   1024
 
 /* What a label of the script stands for: a client, an ask, a pin, flows. */
 struct label {
@@ -59,8 +59,7 @@ bool script_is_quiet(struct script *);
 void script_advance(struct script *, uint64_t at_ms);
 /* Goes to the next edge, where asks wait for it. */
 void script_let_leave(struct script *);
-struct label *script_label(struct script *, enum effect_kind,
-    const char *name);
+struct label *script_label(struct script *, enum effect_kind, const char *name);
 struct label *script_new_label(struct script *, enum effect_kind,
     const char *name);
 /* Takes effect i out of those that wait, into taken. */

@@ -47,12 +47,14 @@ policy_model_draw(struct world *w, struct sim_policy *ret)
 	char text[4096], error[RIG_ERROR_MAX];
 	size_t used = 0;
 
+	ret->audit = world_chance(w, w->faults.audit);
 	for (uint32_t p = 0; p < 2; p++) {
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
-		    "policy %s%s\n", profiles[p],
+		    "policy %s%s%s\n", profiles[p],
 		    p == 0 && w->faults.quarantine_on
 			? " quarantine_on tunnel-suspected"
-			: "");
+			: "",
+		    p == 1 && ret->audit ? " audit" : "");
 		for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
 			ret->has[p][i] = world_chance(w, 75);
 			if (!ret->has[p][i])
@@ -176,6 +178,12 @@ matches(const struct sim_rule *rule, const char *name)
 	if (child && strcspn(name, ".") != star - 1)
 		return 0;
 	return (uint32_t)strlen(base) * 2 + (child ? 1 : 0);
+}
+
+bool
+policy_model_audits(const struct sim_policy *policy, uint32_t sandbox)
+{
+	return policy->audit && policy->profile_of[sandbox] == 1;
 }
 
 const struct sim_rule *

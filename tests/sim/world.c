@@ -128,6 +128,7 @@ draw_faults(struct world *w)
 	f->revokes = rarely(w, 4);
 	f->quarantines = rarely(w, 4);
 	f->quarantine_on = world_chance(w, 20);
+	f->audit = world_chance(w, 30) ? 60 : 0;
 	f->helper_dies = world_chance(w, 10);
 	f->exfiltrating = rarely(w, 30);
 	f->garbage = rarely(w, 30);

@@ -34,6 +34,7 @@ struct faults {
 	uint32_t policy_changes, flushes, links, pauses, restarts;
 	uint32_t departures, assigns, revokes;
 	uint32_t quarantines; /* put on or lifted by hand */
+	uint32_t audit; /* percent: that a drawn policy's second profile does */
 	bool quarantine_on; /* one of the policies cuts off after an alert */
 	bool helper_dies;
 	uint32_t exfiltrating, garbage; /* of a hundred clients */
@@ -87,6 +88,7 @@ struct sim_policy {
 	bool gone[SIM_SANDBOXES + 1]; /* detached */
 	uint8_t profile_of[SIM_SANDBOXES + 1];
 	bool withdrawn[SIM_SANDBOXES + 1][SIM_RULES]; /* 0: from all */
+	bool audit; /* of the second profile */
 	struct policy *policy;
 };
 
@@ -174,6 +176,8 @@ void policy_model_attach(struct sim_policy *, uint32_t sandbox,
 /* The rule that lets a sandbox resolve a name, NULL: none does. */
 const struct sim_rule *policy_model_match(const struct sim_policy *,
     uint32_t sandbox, const char *name);
+/* Whether names that no rule grants are asked for it too. */
+bool policy_model_audits(const struct sim_policy *, uint32_t sandbox);
 /* Its services: how many. */
 uint32_t policy_model_services(const struct sim_rule *,
     struct service ret[RULE_SERVICES_MAX]);

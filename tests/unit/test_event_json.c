@@ -53,6 +53,7 @@ static const struct event_context context = {
 	.model = "0123456789abcdef",
 	.sandbox = "box1",
 	.policy = "agent",
+	.audit = true,
 	.interface = "veth-box1",
 	.labels = labels,
 	.label_count = 2,
@@ -99,6 +100,8 @@ make_questions(struct event *ret)
 	e->cached = true;
 	e->source = addr_of("2001:db8::2");
 	e->transport = PROTO_TCP;
+	e->would = WOULD_DENY;
+	e->would_denial = DENIAL_UNLISTED;
 	e++;
 	*e = question_event(EVENT_DNS_DENIED, "c2.example.org", DNS_TYPE_TXT,
 	    DENIAL_UNLISTED);
@@ -218,6 +221,9 @@ static const struct event_counts counts = {
 	.actions = { [EVENT_DNS_ANSWERED] = 7, [EVENT_DIRECT_IP_REJECTED] = 2 },
 	.has_packets = true,
 	.packets_refused = 40,
+	.is_audit = true,
+	.packets_audited = 9,
+	.would_deny = 11,
 	.packets_spoofed = 3,
 	.packets_unlogged = 5,
 	.events_dropped = 1,
@@ -243,6 +249,9 @@ make_packets(struct event *ret)
 
 	*e = packet_event(EVENT_DIRECT_IP_REJECTED, PROTO_TCP, 443);
 	e->reject = REJECT_UNRESOLVED;
+	e->passed = true;
+	e->would = WOULD_DENY;
+	e->would_quarantine = true;
 	e++;
 	*e = packet_event(EVENT_DIRECT_IP_REJECTED, 1, 0);
 	e->reject = REJECT_OTHER_SERVICE;

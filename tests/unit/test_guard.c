@@ -173,6 +173,31 @@ START_TEST(unbound_is_refused)
 END_TEST
 
 /* More own addresses than fit: nothing can be told from them any more. */
+START_TEST(an_audit_reaches_what_is_not_protected)
+{
+	const struct addr public = addr_of("9.9.9.9");
+	const struct addr private = addr_of("10.5.0.9");
+	static struct edge_config next;
+	struct edge_policy policies[2];
+
+	ck_assert(!guard_is_audit(&guard, 0));
+	ck_assert(!guard_is_audit(&guard, UINT32_MAX));
+	ck_assert(!guard_audits(&guard, 1, &public));
+	config->policies[0].audit = true;
+	ck_assert(guard_audits(&guard, 1, &public));
+	ck_assert(!guard_audits(&guard, 1, &private));
+	ck_assert(!guard_audits(&guard, 2, &public));
+	/* What is about to hold counts: what it does not spare is cut. */
+	next = *config;
+	memcpy(policies, config->policies, sizeof(policies));
+	policies[0].audit = false;
+	next.policies = policies;
+	guard_widen(&guard, &next);
+	ck_assert(!guard_audits(&guard, 1, &public));
+	config->policies[0].audit = false;
+}
+END_TEST
+
 START_TEST(nothing_is_opened_in_quarantine)
 {
 	struct helper_msg msg =
@@ -582,6 +607,7 @@ main(void)
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_add_loop_test(all, judges, 0, (int)ARRAY_LEN(cases));
 	tcase_add_test(all, unbound_is_refused);
+	tcase_add_test(all, an_audit_reaches_what_is_not_protected);
 	tcase_add_test(all, nothing_is_opened_in_quarantine);
 	tcase_add_test(all, too_many_own_addresses_close);
 	tcase_add_test(all, rate_is_a_bucket_of_one_second);

@@ -99,6 +99,27 @@ START_TEST(packets_add_up)
 }
 END_TEST
 
+START_TEST(audits_are_counted)
+{
+	struct event_counts counts;
+
+	event.would = WOULD_DENY;
+	count(EVENT_DNS_ANSWERED, 1);
+	count(EVENT_DIRECT_IP_REJECTED, 1);
+	event.would = WOULD_ALLOW;
+	count(EVENT_DNS_ANSWERED, 1);
+	event.would = WOULD_NOTHING_ELSE;
+	heart_audited(&heart, 1, 30);
+	counts = heart_take(&heart, 1, true, 0);
+	ck_assert_uint_eq(counts.would_deny, 2);
+	ck_assert_uint_eq(counts.packets_audited, 30);
+	heart_audited(&heart, 1, 35);
+	counts = heart_take(&heart, 1, true, 0);
+	ck_assert_uint_eq(counts.would_deny, 0);
+	ck_assert_uint_eq(counts.packets_audited, 5);
+}
+END_TEST
+
 START_TEST(knows_since_when)
 {
 	heart_start(&heart, 500);
@@ -155,6 +176,7 @@ main(void)
 	tcase_add_test(all, a_minute_where_nothing_else_is_said);
 	tcase_add_test(all, counts_by_sandbox_and_starts_anew);
 	tcase_add_test(all, packets_add_up);
+	tcase_add_test(all, audits_are_counted);
 	tcase_add_test(all, knows_since_when);
 	tcase_add_test(all, drops_are_ascribed);
 	tcase_add_test(all, another_sandbox_of_the_number_has_no_past);

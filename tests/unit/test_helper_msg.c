@@ -26,7 +26,7 @@ static const struct shape shapes[] = {
 	{ HELPER_FLUSH, .from_resolver = true, .sandbox = true },
 	{ HELPER_QUARANTINE, .from_resolver = true, .sandbox = true },
 	{ HELPER_RELEASE, .from_resolver = true, .sandbox = true },
-	{ HELPER_STATS, .from_resolver = true, .sandbox = true },
+	{ HELPER_STATS, .from_resolver = true, .sandbox = true, .count = true },
 	{ HELPER_RECALL, .from_resolver = true, .sandbox = true,
 	    .lifetime = true, .element = true },
 	{ HELPER_SETTLE, .from_resolver = true },

@@ -153,6 +153,7 @@ START_TEST(reads_a_logged_packet)
 		{ "namewall refused", true, REJECTED_REFUSED },
 		{ "namewall unsound", true, REJECTED_UNSOUND },
 		{ "namewall spoofed", true, REJECTED_SPOOFED },
+		{ "namewall audited", true, REJECTED_AUDITED },
 		{ "namewall spoofe", false, 0 },
 		{ "namewall refused ", false, 0 },
 		{ "", false, 0 },

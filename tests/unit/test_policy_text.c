@@ -45,6 +45,28 @@ ask(const struct config *config, const char *name)
 	return ask_type(config, name, DNS_TYPE_A);
 }
 
+START_TEST(audits_are_read_and_warned_of)
+{
+	struct config *config = read_config(BOX
+	    "policies:\n  p: {mode: audit}\n  q: {mode: enforce, use: [p]}\n"
+	    "  r: {}\n");
+	bool warned = false;
+
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert(config->policy->profiles[i].audit == (i == 0));
+		ck_assert(config->edge->policies[i].audit == (i == 0));
+	}
+	for (size_t i = 0; i < config->warning_count; i++)
+		warned = warned ||
+		    strncmp(config->warnings[i].reason,
+			"in audit nothing is "
+			"bounded",
+			27) == 0;
+	ck_assert(warned);
+	config_free(config);
+}
+END_TEST
+
 START_TEST(names_the_alerts_that_cut_off)
 {
 	struct config *config = read_config(BOX
@@ -384,6 +406,7 @@ main(void)
 	TCase *all;
 	Suite *suite = unit_suite("policy_text", &all);
 
+	tcase_add_test(all, audits_are_read_and_warned_of);
 	tcase_add_test(all, names_the_alerts_that_cut_off);
 	tcase_add_test(all, rules_mean_what_the_manual_says);
 	tcase_add_test(all, a_verdict_bears_the_terms_of_its_rule);
