@@ -36,8 +36,16 @@ budget_init(struct budget *budget, struct arena *arena,
 void
 budget_set_tick(struct budget *budget, uint32_t tick_ms)
 {
+	uint32_t before_ms = budget->tick_ms;
+
 	REQUIRE(tick_ms >= 1 && tick_ms <= BUDGET_TICK_MAX_MS);
 	budget->tick_ms = tick_ms;
+	if (tick_ms == before_ms)
+		return;
+	for (uint32_t slot = table_oldest(&budget->keys); slot != TABLE_NONE;
+	     slot = table_next(&budget->keys, slot))
+		budget->key[slot].last_ms -=
+		    budget->key[slot].last_ms % before_ms;
 }
 
 static void

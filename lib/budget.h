@@ -143,7 +143,9 @@ struct budget {
 /* The secrets are drawn anew in each run and leave the process never. */
 void budget_init(struct budget *, struct arena *, const struct budget_limits *,
     const uint8_t seed[32]);
-/* `bounds.tick`, 1 … BUDGET_TICK_MAX_MS (REQUIREd); 1 until it is set. */
+/* `bounds.tick`, 1 … BUDGET_TICK_MAX_MS (REQUIREd); 1 until it is set. It may
+ * change at any time, which is no sandbox's doing: what is paid already knows
+ * the last event by the tick of then, so the next gap begins at its start. */
 void budget_set_tick(struct budget *, uint32_t tick_ms);
 
 /* rule: octets that say which rule of the sandbox, its kind and name, not its

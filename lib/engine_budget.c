@@ -27,6 +27,7 @@ engine_budget_init(struct engine *e, struct arena *arena,
 	uint32_t keys_max = e->limits.budget.keys_max;
 
 	budget_init(&e->budget, arena, &e->limits.budget, seed);
+	budget_set_tick(&e->budget, e->limits.settings.tick_ms);
 	e->key_sandbox = arena_take(arena, keys_max, sizeof(*e->key_sandbox));
 	e->since_ms =
 	    arena_take(arena, e->limits.sandboxes_max, sizeof(*e->since_ms));
@@ -95,7 +96,8 @@ open_key(struct engine *e, uint32_t number, const struct verdict *verdict)
 
 	REQUIRE(sandbox != NULL && verdict->policy < e->policy->profile_count);
 	profile = &e->policy->profiles[verdict->policy];
-	terms.limit = verdict->budget;
+	terms.limit =
+	    verdict->kind == RULE_EXACT ? profile->budget : verdict->budget;
 	terms.names = verdict->kind == RULE_EXACT ? profile->exact_count : 0;
 	terms.since_ms = e->since_ms[number];
 	terms.sandbox_sum = open_sum(e, BUDGET_SANDBOX, sandbox->name,

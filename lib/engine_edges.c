@@ -71,6 +71,19 @@ engine_depart(struct engine *e, lookup_id id, uint8_t part, bool again)
 		d->edge_ms = (e->now_ms / tick_ms + 1) * tick_ms;
 }
 
+/* The tick has another length: what waits leaves on an edge of that, since it
+ * is paid by it. */
+void
+engine_edges_shift(struct engine *e)
+{
+	struct departures *d = &e->departures;
+	uint64_t tick_ms = e->limits.settings.tick_ms;
+
+	REQUIRE(!d->open && tick_ms > 0);
+	if (d->edge_ms != DEADLINE_NEVER)
+		d->edge_ms = (d->edge_ms + tick_ms - 1) / tick_ms * tick_ms;
+}
+
 /* Whether a leaves before b: the order of what is asked, which says nothing
  * of who asks. Those that ask the same look the same. */
 static bool

@@ -121,6 +121,7 @@ bool engine_budget_spent(const struct engine *, uint32_t sandbox,
 
 /* edges: carves. */
 void engine_edges_init(struct engine *, struct arena *);
+void engine_edges_shift(struct engine *);
 /* Has one part of a lookup leave at the next edge; again: it did before. The
  * repeat over a stream is no further try. */
 void engine_depart(struct engine *, lookup_id, uint8_t part, bool again);

@@ -24,6 +24,11 @@ engine_set_settings(struct engine *e, const struct engine_settings *settings)
 {
 	e->limits.settings = *settings;
 	fit_grace(&e->limits.settings);
+	/* Not yet, while the engine is made. */
+	if (e->budget.tick_ms == 0 || e->budget.tick_ms == settings->tick_ms)
+		return;
+	budget_set_tick(&e->budget, settings->tick_ms);
+	engine_edges_shift(e);
 }
 
 /* A number that nobody had until now: its sandbox answers for its own deeds

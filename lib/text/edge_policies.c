@@ -131,8 +131,8 @@ read_rule_target(struct edge_reader *r, const struct yaml_node *map)
 static int
 check_rule_keys(struct edge_reader *r, const struct yaml_node *map, bool deny)
 {
-	static const char *const opening[] = { "ports", "types", "private",
-		"addresses" };
+	static const char *const opening[] = { "ports", "types", "budget",
+		"private", "addresses" };
 	const struct yaml_node *until = yaml_tree_get(map, "until");
 	bool list = yaml_tree_get(map, "list") != NULL;
 
@@ -150,7 +150,7 @@ check_rule_keys(struct edge_reader *r, const struct yaml_node *map, bool deny)
 			    "a rule under deny opens nothing; leave \"%s\" "
 			    "out",
 			    opening[i]);
-		if (list && i >= 2)
+		if (list && i >= 3)
 			return text_error_at(r->error, r->file, n->key,
 			    "\"%s\" belongs to a rule with a name, not to a "
 			    "list",

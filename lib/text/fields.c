@@ -177,7 +177,13 @@ static const struct field fields[] = {
 	    .fallback = "1ms",
 	    .help = "asks leave on multiples of it only" },
 	LATER("bounds.warm"),
-	LATER("bounds.sandbox"),
+	{ .name = "bounds.sandbox",
+	    .type = FIELD_BUDGET,
+	    MEMBER(budget_sandbox),
+	    .min = TEXT_BUDGET_MIN,
+	    .max = TEXT_BUDGET_MAX,
+	    .fallback = "4KiB/day",
+	    .help = "what all wildcards of a sandbox may tell together" },
 
 	{ .name = "ttl.floor",
 	    .type = FIELD_SECONDS,
@@ -224,6 +230,8 @@ static const struct field fields[] = {
 	LIMIT(tunnel_keys_per_sandbox, 1, 1 << 22, "1024", "of one sandbox"),
 	LIMIT(events_in_memory, 16, 1 << 20, "10000",
 	    "event lines that are kept for the command line"),
+	LIMIT(budget_keys, 16, 1 << 20, "16384",
+	    "wildcards, of each sandbox, whose budgets are kept"),
 	LIMIT(rules, 1, 1 << 22, "200000", "rules, lists included"),
 
 	OTHER("sink.stdout", NULL, "lines go to standard output"),
@@ -251,12 +259,13 @@ static const struct field fields[] = {
 	OTHER("policy.refresh", "scheduled", "when exact names are looked up"),
 	OTHER("policy.ports", "[tcp/443]", "ports of rules that name none"),
 	OTHER("policy.types", "[A, AAAA]", "types of rules that name none"),
+	OTHER("policy.budget", "1KiB/day", "what each wildcard may tell"),
+	OTHER("policy.budget_sum", "16 x budget",
+	    "what all its sandboxes may tell together"),
 	OTHER("policy.quarantine_on", "[]",
 	    "alerts after which a sandbox is cut off"),
 	OTHER("policy.allow", "none", "rules that allow"),
 	OTHER("policy.deny", "none", "rules that deny"),
-	LATER("policy.budget"),
-	LATER("policy.budget_sum"),
 	LATER("policy.upload"),
 
 	OTHER("rule.name", NULL, "a name, or a wildcard"),
@@ -265,11 +274,11 @@ static const struct field fields[] = {
 	OTHER("rule.types", "of the policy", "types that may be asked"),
 	OTHER("rule.private", "none", "protected prefixes it may resolve to"),
 	OTHER("rule.addresses", "none", "fixed addresses; none is asked"),
+	OTHER("rule.budget", "of the policy", "what a wildcard may tell"),
 	OTHER("rule.until", "none", "a date; past it nothing is granted"),
 	OTHER("rule.reason", "none", "a note"),
 	OTHER("rule.force", "false", "take a wildcard at a public suffix"),
 	OTHER("rule.accept", "none", "warnings that are taken knowingly"),
-	LATER("rule.budget"),
 	LATER("rule.upload"),
 };
 
@@ -392,6 +401,17 @@ rate_read(const char *text, int64_t *ret)
 	return true;
 }
 
+static bool
+budget_read(const char *text, int64_t *ret)
+{
+	uint64_t octets;
+
+	if (!text_budget(text, &octets) || octets > TEXT_BUDGET_OCTETS_MAX)
+		return false;
+	*ret = (int64_t)octets * TEXT_BUDGET_OCTET;
+	return true;
+}
+
 static void
 integer_store(void *at, size_t size, int64_t value)
 {
@@ -428,6 +448,8 @@ number_read(const struct field *field, const char *text, int64_t *ret)
 		return duration_read(text, 1000, ret);
 	if (field->type == FIELD_RATE)
 		return rate_read(text, ret);
+	if (field->type == FIELD_BUDGET)
+		return budget_read(text, ret);
 	return signed_read(text, ret);
 }
 
@@ -452,6 +474,7 @@ field_store(const struct field *field, const char *text, void *at)
 	case FIELD_MS:
 	case FIELD_SECONDS:
 	case FIELD_RATE:
+	case FIELD_BUDGET:
 		if (!number_read(field, text, &value) || value < field->min ||
 		    value > field->max)
 			return false;
@@ -478,6 +501,9 @@ bound_print(const struct field *field, int64_t value, char *buf)
 	int64_t ms = field->type == FIELD_SECONDS ? value * 1000 : value;
 	size_t i = 0;
 
+	if (field->type == FIELD_BUDGET)
+		return value == TEXT_BUDGET_MIN ? TEXT_BUDGET_LEAST
+						: TEXT_BUDGET_MOST;
 	if (!duration) {
 		snprintf(buf, 32, "%lld%s", (long long)value,
 		    field->type == FIELD_RATE ? "/second" : "");
@@ -501,6 +527,8 @@ type_name(enum field_type type)
 		return "a duration";
 	case FIELD_RATE:
 		return "a rate";
+	case FIELD_BUDGET:
+		return "a budget";
 	case FIELD_U16:
 	case FIELD_U32:
 	case FIELD_S32:

@@ -27,6 +27,7 @@ enum field_type {
 	FIELD_MS, /* a duration, into a uint32_t */
 	FIELD_SECONDS, /* the same in whole seconds */
 	FIELD_RATE, /* NUMBER/second */
+	FIELD_BUDGET, /* OCTETS/day, stored in 1/256 bit */
 	FIELD_PATH, /* absolute */
 	FIELD_WORD
 };

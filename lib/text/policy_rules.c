@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/meter.h"
 #include "lib/require.h"
 #include "lib/text/policy_alerts.h"
 #include "lib/text/policy_refresh.h"
@@ -22,6 +23,9 @@ _Static_assert(EDGE_SERVICES_MAX == RULE_SERVICES_MAX, "one limit, two names");
 _Static_assert(EDGE_PRIVATE_MAX == RULE_PRIVATE_MAX, "one limit, two names");
 _Static_assert(EDGE_NAME_MAX == POLICY_NAME_MAX, "one limit, two names");
 _Static_assert(EDGE_SOURCES_MAX == POLICY_SOURCES_MAX, "one limit, two names");
+_Static_assert(TEXT_BUDGET_OCTET == 8 * METER_BIT, "one unit, two names");
+_Static_assert(TEXT_BUDGET_MAX <= METER_LIMIT_MAX, "a meter holds it");
+_Static_assert(TEXT_BUDGET_MIN > METER_END, "what nobody could spend");
 
 /* A list that was read, to be used again. */
 struct zone {
@@ -31,8 +35,8 @@ struct zone {
 	uint32_t file; /* index in the set */
 };
 
-/* 1 KiB in 24 h. */
-#define BUDGET_DEFAULT (UINT32_C(8192) * 256)
+#define BUDGET_DEFAULT (UINT32_C(1024) * TEXT_BUDGET_OCTET)
+#define BUDGET_SHARES  16 /* that the budget of a policy has of a wildcard's */
 
 struct reader {
 	struct rule_set *set;
@@ -200,6 +204,24 @@ read_until(struct reader *r, const struct yaml_node *node,
 	return status;
 }
 
+/* Of one wildcard, or of each of a list. */
+static int
+read_budget(struct reader *r, const struct yaml_node *map,
+    const struct yaml_node *node, struct policy_terms *terms)
+{
+	const struct yaml_node *name = yaml_tree_get(map, "name");
+
+	if (yaml_tree_get(map, "addresses") != NULL)
+		return text_error_at(r->error, r->file, node->key,
+		    "a name with \"addresses\" is never asked and tells "
+		    "nothing; leave \"budget\" out");
+	if (name != NULL && name->text[0] != '*')
+		return text_error_at(r->error, r->file, node->key,
+		    "exact names share the \"budget\" of the policy, where "
+		    "they are asked on demand; write it there");
+	return value_budget(r->file, node, &terms->budget, r->error);
+}
+
 /* The terms of a rule in a map: the policy's own where it says nothing. */
 static int
 read_terms(struct reader *r, const struct yaml_node *map, uint32_t *ret_index)
@@ -209,12 +231,13 @@ read_terms(struct reader *r, const struct yaml_node *map, uint32_t *ret_index)
 	const struct yaml_node *private_ok = yaml_tree_get(map, "private");
 	const struct yaml_node *addresses = yaml_tree_get(map, "addresses");
 	const struct yaml_node *until = yaml_tree_get(map, "until");
+	const struct yaml_node *budget = yaml_tree_get(map, "budget");
 	struct policy_terms terms = r->set->terms[r->fallback];
 	int status = 0;
 
 	*ret_index = r->fallback;
 	if (ports == NULL && types == NULL && private_ok == NULL &&
-	    addresses == NULL && until == NULL)
+	    addresses == NULL && until == NULL && budget == NULL)
 		return 0;
 	if (ports != NULL)
 		status = edge_ports_read(r->file, ports, terms.services,
@@ -228,6 +251,8 @@ read_terms(struct reader *r, const struct yaml_node *map, uint32_t *ret_index)
 		status = read_addresses(r, addresses, &terms);
 	if (status == 0 && until != NULL)
 		status = read_until(r, until, &terms);
+	if (status == 0 && budget != NULL)
+		status = read_budget(r, map, budget, &terms);
 	return status < 0 ? status : add_terms(r, &terms, ret_index);
 }
 
@@ -420,7 +445,7 @@ read_fallback(struct reader *r, const struct yaml_node *map)
 	struct policy_terms terms = { .services = { { PROTO_TCP, 443 } },
 		.service_count = 1,
 		.types = RULE_TYPE_A | RULE_TYPE_AAAA,
-		.budget = BUDGET_DEFAULT };
+		.budget = r->set->profiles[r->profile].budget };
 	int status = 0;
 
 	if (ports != NULL)
@@ -446,6 +471,29 @@ read_uses(struct reader *r, const struct yaml_node *map,
 			if (strcmp(edge->policies[i].name, n->text) == 0)
 				profile->use[profile->use_count++] =
 				    (uint32_t)i;
+}
+
+/* Where a policy says nothing of all its sandboxes, they may tell what 16
+ * wildcards may. */
+static int
+read_budgets(struct reader *r, const struct yaml_node *map,
+    struct policy_profile *profile)
+{
+	const struct yaml_node *budget = yaml_tree_get(map, "budget");
+	const struct yaml_node *sum = yaml_tree_get(map, "budget_sum");
+	int status = 0;
+
+	profile->budget = BUDGET_DEFAULT;
+	if (budget != NULL)
+		status =
+		    value_budget(r->file, budget, &profile->budget, r->error);
+	profile->budget_sum = profile->budget > TEXT_BUDGET_MAX / BUDGET_SHARES
+	    ? (uint32_t)TEXT_BUDGET_MAX
+	    : BUDGET_SHARES * profile->budget;
+	if (status == 0 && sum != NULL)
+		status =
+		    value_budget(r->file, sum, &profile->budget_sum, r->error);
+	return status;
 }
 
 static int
@@ -475,8 +523,8 @@ read_profile(struct reader *r, const struct yaml_node *map,
 		status = policy_alerts_read(r->file,
 		    yaml_tree_get(map, "quarantine_on"),
 		    &profile->quarantine_on, r->error);
-	profile->budget = BUDGET_DEFAULT;
-	profile->budget_sum = 16 * BUDGET_DEFAULT;
+	if (status == 0)
+		status = read_budgets(r, map, profile);
 	/* edge_text has refused every other word. */
 	profile->audit = mode != NULL && strcmp(mode->text, "audit") == 0;
 	profile->style = (enum denial_style)style;

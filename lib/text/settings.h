@@ -90,6 +90,7 @@ struct settings {
 	uint32_t attach_count_max;
 	uint32_t pin_floor_ms, pin_cap_ms, pin_grace_ms;
 	uint32_t tick_ms; /* on whose multiples asks leave */
+	uint32_t budget_sandbox; /* bounds.sandbox, 1/256 bit */
 	uint32_t ttl_floor_s, ttl_cap_s, ttl_negative_s;
 	struct protected_ranges protected_ranges; /* except and nat64 only */
 
@@ -105,6 +106,7 @@ struct settings {
 		uint32_t tcp_connections_per_sandbox; /* 64 */
 		uint32_t tunnel_keys, tunnel_keys_per_sandbox; /* 16384, 1024 */
 		uint32_t events_in_memory; /* 10000 */
+		uint32_t budget_keys; /* 16384 */
 		uint32_t rules; /* 200000 */
 	} limits;
 

@@ -76,6 +76,15 @@ text_octets(const char *text, uint64_t *ret)
 	return quantity_read(text, units, ARRAY_LEN(units), ret);
 }
 
+bool
+text_budget(const char *text, uint64_t *ret)
+{
+	static const struct unit units[] = { { "B/day", 1 },
+		{ "KiB/day", 1u << 10 }, { "MiB/day", 1u << 20 } };
+
+	return quantity_read(text, units, ARRAY_LEN(units), ret);
+}
+
 /* Exactly count digits. */
 static bool
 fixed_number(const char **text, size_t count, unsigned *ret)
@@ -542,6 +551,26 @@ value_receiver(const char *file, const struct yaml_node *node,
 		    "address, not a name",
 		    text);
 	return check_form(file, node, &ret->addr, ret_error);
+}
+
+int
+value_budget(const char *file, const struct yaml_node *node, uint32_t *ret,
+    struct text_error *ret_error)
+{
+	int r = value_kind(file, node, YAML_SCALAR, "1KiB/day", ret_error);
+	uint64_t octets;
+
+	if (r < 0)
+		return r;
+	if (!text_budget(node->text, &octets) ||
+	    octets < TEXT_BUDGET_MIN / TEXT_BUDGET_OCTET ||
+	    octets > TEXT_BUDGET_OCTETS_MAX)
+		return text_error_at(ret_error, file, node,
+		    "\"%s\" is not a budget from " TEXT_BUDGET_LEAST
+		    " to " TEXT_BUDGET_MOST ", such as 1KiB/day",
+		    node->text);
+	*ret = (uint32_t)(octets * TEXT_BUDGET_OCTET);
+	return 0;
 }
 
 int

@@ -18,6 +18,15 @@
 
 #define TEXT_MAC_SIZE 6
 
+/* Budgets are kept in 1/256 bit, the largest in 32 bits. 64 bits are the least
+ * that anything can be asked with. */
+#define TEXT_BUDGET_OCTET      (8 * 256)
+#define TEXT_BUDGET_LEAST      "8B/day"
+#define TEXT_BUDGET_MOST       "2047KiB/day"
+#define TEXT_BUDGET_OCTETS_MAX (UINT64_C(2047) << 10)
+#define TEXT_BUDGET_MIN        (INT64_C(8) * TEXT_BUDGET_OCTET)
+#define TEXT_BUDGET_MAX        (INT64_C(2047) * 1024 * TEXT_BUDGET_OCTET)
+
 struct endpoint {
 	struct addr addr;
 	uint16_t port;
@@ -26,6 +35,8 @@ struct endpoint {
 /* False: not one, and *ret is untouched. */
 bool text_duration_ms(const char *text, uint64_t *ret); /* 5s 10m 1h 1d 1ms */
 bool text_octets(const char *text, uint64_t *ret); /* 1KiB 50MiB */
+/* 2KiB/day, in octets. */
+bool text_budget(const char *text, uint64_t *ret);
 /* 2026-12-31, to the end of that day, or 2026-12-31T18:00:00Z; UTC, in
  * milliseconds since 1970. */
 bool text_date(const char *text, uint64_t *ret_ms);
@@ -72,6 +83,9 @@ int value_unicast(const char *file, const struct yaml_node *,
     const struct addr *, struct text_error *ret_error);
 int value_endpoint(const char *file, const struct yaml_node *,
     struct endpoint *ret, struct text_error *ret_error);
+/* OCTETS/day, in 1/256 bit. */
+int value_budget(const char *file, const struct yaml_node *, uint32_t *ret,
+    struct text_error *ret_error);
 /* udp://ADDRESS[:PORT] (514) or tcp://ADDRESS:PORT, an IPv6 address in
  * brackets. *ret_transport: PROTO_UDP or PROTO_TCP. */
 int value_receiver(const char *file, const struct yaml_node *,

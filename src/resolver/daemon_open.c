@@ -22,9 +22,8 @@
 #define LOOKUP_MS   1900
 #define OPS_MAX     16384
 
-#define BUDGET_KEYS_MAX        16384
-#define BUDGET_POLICIES_MAX    1024
-#define BUDGET_SANDBOX_DEFAULT (32768 * BUDGET_BIT)
+/* Policies that there are, and were in the last 25 hours. */
+#define BUDGET_POLICIES_MAX 1024
 
 void
 daemon_settings(struct engine_settings *ret, const struct settings *settings)
@@ -40,7 +39,7 @@ daemon_settings(struct engine_settings *ret, const struct settings *settings)
 		.pin_ms = PIN_MS,
 		.lookup_ms = LOOKUP_MS,
 		.tick_ms = settings->tick_ms,
-		.budget_sandbox = BUDGET_SANDBOX_DEFAULT,
+		.budget_sandbox = settings->budget_sandbox,
 	};
 }
 
@@ -54,8 +53,10 @@ fill_limits(struct engine_limits *limits, const struct settings *settings,
 	limits->queries_per_sandbox_max = settings->limits.queries_per_sandbox;
 	limits->lookups_max = settings->limits.lookups;
 	limits->lookups_per_sandbox_max = settings->limits.lookups_per_sandbox;
-	limits->budget.keys_max = BUDGET_KEYS_MAX;
-	limits->budget.sums_max = sandboxes_max + BUDGET_POLICIES_MAX;
+	limits->budget.keys_max = settings->limits.budget_keys;
+	/* Each sandbox that has a sum has a key too. */
+	limits->budget.sums_max =
+	    settings->limits.budget_keys + BUDGET_POLICIES_MAX;
 	limits->scheduled_max = settings->limits.scheduled_names;
 	limits->cache.entries_max = settings->limits.cache;
 	limits->cache.entries_per_sandbox_max =

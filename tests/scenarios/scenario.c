@@ -74,7 +74,7 @@ require_failed(const char *condition, const char *file, int line)
 	abort();
 }
 
-/* SET NAME NUMBER */
+/* SET NAME NUMBER; behind POLICY only what a reload may change. */
 static bool
 do_set(struct script *s)
 {
@@ -105,12 +105,15 @@ do_set(struct script *s)
 		{ "ops_max", &s->limits.pins.ops_max },
 	};
 
-	if (s->word_count != 3 || s->engine != NULL)
+	if (s->word_count != 3 ||
+	    (s->engine != NULL && strcmp(s->words[1], "tick_ms") != 0))
 		return script_fail(s, "NAME NUMBER is wanted, before POLICY");
 	for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
 		if (strcmp(s->words[1], settings[i].name) != 0)
 			continue;
 		*settings[i].value = (uint32_t)strtoul(s->words[2], NULL, 10);
+		if (s->engine != NULL)
+			engine_set_settings(s->engine, &s->limits.settings);
 		return true;
 	}
 	return script_fail(s, "no setting %s", s->words[1]);

@@ -69,6 +69,28 @@ START_TEST(times_by_hand)
 }
 END_TEST
 
+/* What is paid says when it was by the tick of then: the next gap begins
+ * there. */
+START_TEST(a_tick_may_change)
+{
+	struct budget_price price;
+
+	rig_open(&rig, 8192);
+	budget_set_tick(&rig.budget, 100);
+	ck_assert_int_eq(rig_charge(&rig, "www.example.com", 1, 1099, &result),
+	    BUDGET_PAY);
+	budget_set_tick(&rig.budget, 1);
+	/* 100 ticks from 1000 on, of a length that was not seen before. */
+	price = price_of("www.example.com", 1, 1100);
+	ck_assert_uint_eq(price.part[METER_TIME], 1381 + 6 * 256 + 2);
+	budget_set_tick(&rig.budget, 1000);
+	/* The same tick; as the first one was not. */
+	price = price_of("www.example.com", 1, 1999);
+	ck_assert_uint_eq(price.part[METER_TIME], 1381 + 2);
+	rig_close(&rig);
+}
+END_TEST
+
 START_TEST(times_are_learnt)
 {
 	rig_open(&rig, 8192);
@@ -541,6 +563,7 @@ static void
 add_prices(TCase *all)
 {
 	tcase_add_test(all, times_by_hand);
+	tcase_add_test(all, a_tick_may_change);
 	tcase_add_test(all, times_are_learnt);
 	tcase_add_test(all, each_packet_pays_that_it_is_the_first);
 	tcase_add_test(all, types_by_hand);

@@ -82,8 +82,8 @@ START_TEST(keys_are_judged_by_the_map_they_stand_in)
 		    "\"upload\" is not in this version yet; leave it out" },
 		{ "uplod: x", "rule.",
 		    "unknown key \"uplod\"; known here are: name, list, "
-		    "ports, types, private, addresses, until, reason, force, "
-		    "accept" },
+		    "ports, types, private, addresses, budget, until, reason, "
+		    "force, accept" },
 		{ "nams: x", "rule.",
 		    "unknown key \"nams\"; did you mean \"name\"?" } };
 
@@ -100,69 +100,69 @@ START_TEST(keys_are_judged_by_the_map_they_stand_in)
 }
 END_TEST
 
+static const struct {
+	const char *field, *text;
+	bool good;
+} values[] = { { "pins.floor", "1s", true }, { "pins.floor", "1d", true },
+	{ "pins.floor", "999ms", false }, { "pins.floor", "86401s", false },
+	{ "ttl.cap", "1s", true }, { "ttl.cap", "0s", false },
+	{ "ttl.cap", "1d", true }, { "ttl.cap", "86401s", false },
+	{ "ttl.cap", "1001ms", false }, { "nft.priority", "-101", true },
+	{ "nft.priority", "-100", false }, { "nft.priority", "--150", false },
+	{ "nft.priority", "-0150", false }, { "nft.priority", "150", false },
+	{ "nft.log_group", "65535", true }, { "nft.log_group", "65536", false },
+	{ "nft.log_group", "-1", false }, { "nft.log_rate", "1/second", true },
+	{ "nft.log_rate", "10000/second", true },
+	{ "nft.log_rate", "10001/second", false },
+	{ "nft.log_rate", "0/second", false }, { "nft.log_rate", "10", false },
+	{ "nft.log_rate", "/second", false },
+	{ "nft.log_rate", "10/second/second", false },
+	{ "nft.log_rate", "10000000000000000000000/second", false },
+	{ "nft.masquerade", "true", true }, { "nft.masquerade", "True", false },
+	{ "nft.masquerade", "\"true\"", false },
+	{ "nft.table", "a234567890123456789012345678901", true },
+	{ "nft.table", "a2345678901234567890123456789012", false },
+	{ "state_dir", "/", false }, { "state_dir", "/x", true },
+	{ "state_dir", "x", false }, { "state_dir", "[]", false },
+	{ "limits.tcp_connections", "15", false },
+	{ "limits.tcp_connections", "16", true },
+	{ "limits.tcp_connections", "65536", true },
+	{ "limits.tcp_connections", "65537", false },
+	{ "limits.tcp_connections_per_sandbox", "1", true },
+	{ "limits.tcp_connections_per_sandbox", "0", false },
+	{ "bounds.sandbox", "8B/day", true },
+	{ "bounds.sandbox", "7B/day", false },
+	{ "bounds.sandbox", "1MiB/day", true },
+	{ "bounds.sandbox", "2047KiB/day", true },
+	{ "bounds.sandbox", "2048KiB/day", false },
+	{ "bounds.sandbox", "18446744073709551615B/day", false },
+	{ "bounds.sandbox", "4KiB", false }, { "limits.rules", "1", true },
+	{ "limits.rules", "0", false }, { "limits.rules", "'1'", false } };
+
 /* Bounds belong to the range; what is refused leaves the value alone. */
 START_TEST(values_are_read_within_their_bounds)
 {
-	static const struct {
-		const char *field, *text;
-		bool good;
-	} list[] = { { "pins.floor", "1s", true }, { "pins.floor", "1d", true },
-		{ "pins.floor", "999ms", false },
-		{ "pins.floor", "86401s", false }, { "ttl.cap", "1s", true },
-		{ "ttl.cap", "0s", false }, { "ttl.cap", "1d", true },
-		{ "ttl.cap", "86401s", false }, { "ttl.cap", "1001ms", false },
-		{ "nft.priority", "-101", true },
-		{ "nft.priority", "-100", false },
-		{ "nft.priority", "--150", false },
-		{ "nft.priority", "-0150", false },
-		{ "nft.priority", "150", false },
-		{ "nft.log_group", "65535", true },
-		{ "nft.log_group", "65536", false },
-		{ "nft.log_group", "-1", false },
-		{ "nft.log_rate", "1/second", true },
-		{ "nft.log_rate", "10000/second", true },
-		{ "nft.log_rate", "10001/second", false },
-		{ "nft.log_rate", "0/second", false },
-		{ "nft.log_rate", "10", false },
-		{ "nft.log_rate", "/second", false },
-		{ "nft.log_rate", "10/second/second", false },
-		{ "nft.log_rate", "10000000000000000000000/second", false },
-		{ "nft.masquerade", "true", true },
-		{ "nft.masquerade", "True", false },
-		{ "nft.masquerade", "\"true\"", false },
-		{ "nft.table", "a234567890123456789012345678901", true },
-		{ "nft.table", "a2345678901234567890123456789012", false },
-		{ "state_dir", "/", false }, { "state_dir", "/x", true },
-		{ "state_dir", "x", false }, { "state_dir", "[]", false },
-		{ "limits.tcp_connections", "15", false },
-		{ "limits.tcp_connections", "16", true },
-		{ "limits.tcp_connections", "65536", true },
-		{ "limits.tcp_connections", "65537", false },
-		{ "limits.tcp_connections_per_sandbox", "1", true },
-		{ "limits.tcp_connections_per_sandbox", "0", false },
-		{ "limits.rules", "1", true }, { "limits.rules", "0", false },
-		{ "limits.rules", "'1'", false } };
 	struct settings *settings = malloc(sizeof(*settings));
 	struct settings *before = malloc(sizeof(*before));
 	char text[64];
 
 	memset(before, 0, sizeof(*before));
 	fields_defaults(before);
-	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
-		const struct field *field = field_of(list[i].field);
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		const struct field *field = field_of(values[i].field);
 		struct yaml_node *map;
 		struct text_error error;
 		int r;
 
 		*settings = *before;
-		snprintf(text, sizeof(text), "k: %s", list[i].text);
+		snprintf(text, sizeof(text), "k: %s", values[i].text);
 		map = read_map(text);
 		r = fields_read("t", field, map->first, settings, &error);
-		ck_assert_msg((r == 0) == list[i].good, "%s: %s", list[i].field,
-		    list[i].text);
+		ck_assert_msg((r == 0) == values[i].good, "%s: %s",
+		    values[i].field, values[i].text);
 		ck_assert_msg((memcmp(settings, before, sizeof(*before)) !=
-				  0) == list[i].good,
-		    "%s: %s", list[i].field, list[i].text);
+				  0) == values[i].good,
+		    "%s: %s", values[i].field, values[i].text);
 		yaml_tree_free(map);
 	}
 	free(settings);

@@ -84,6 +84,32 @@ START_TEST(names_the_alerts_that_cut_off)
 }
 END_TEST
 
+#define KIB (UINT32_C(1024) * TEXT_BUDGET_OCTET)
+
+START_TEST(budgets_are_of_rules_or_their_policy)
+{
+	struct config *config = read_config(BOX
+	    "bounds: {sandbox: 8KiB/day}\n"
+	    "policies:\n"
+	    "  p: {use: [q], allow: [\"*.a.example\", {name: \"*.b.example\","
+	    " budget: 64B/day}], budget: 2KiB/day}\n"
+	    "  q: {allow: [\"**.c.example\"], budget_sum: 3KiB/day}\n"
+	    "  r: {budget: 1MiB/day}\n");
+	const struct policy_profile *profiles = config->policy->profiles;
+
+	ck_assert_uint_eq(ask(config, "x.a.example").budget, 2 * KIB);
+	ck_assert_uint_eq(ask(config, "x.b.example").budget, KIB / 16);
+	ck_assert_uint_eq(ask(config, "x.c.example").budget, KIB);
+	ck_assert_uint_eq(profiles[0].budget, 2 * KIB);
+	ck_assert_uint_eq(profiles[0].budget_sum, 32 * KIB);
+	ck_assert_uint_eq(profiles[1].budget_sum, 3 * KIB);
+	/* What is left out is never more than can be said. */
+	ck_assert_uint_eq(profiles[2].budget_sum, 2047 * KIB);
+	ck_assert_uint_eq(config->edge->settings.budget_sandbox, 8 * KIB);
+	config_free(config);
+}
+END_TEST
+
 /* The table of rules and questions in the manual. */
 START_TEST(rules_mean_what_the_manual_says)
 {
@@ -407,6 +433,7 @@ main(void)
 	Suite *suite = unit_suite("policy_text", &all);
 
 	tcase_add_test(all, audits_are_read_and_warned_of);
+	tcase_add_test(all, budgets_are_of_rules_or_their_policy);
 	tcase_add_test(all, names_the_alerts_that_cut_off);
 	tcase_add_test(all, rules_mean_what_the_manual_says);
 	tcase_add_test(all, a_verdict_bears_the_terms_of_its_rule);

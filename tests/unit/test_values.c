@@ -57,6 +57,19 @@ START_TEST(octets_have_binary_units)
 }
 END_TEST
 
+START_TEST(budgets_are_octets_a_day)
+{
+	static const struct quantity list[] = { { "8B/day", 8 },
+		{ "2KiB/day", 2048 }, { "1MiB/day", 1 << 20 }, { "0B/day", 0 },
+		{ "1GiB/day", NOT_READ }, { "1KiB", NOT_READ },
+		{ "1KiB/hour", NOT_READ }, { "1KiB/days", NOT_READ },
+		{ "1 KiB/day", NOT_READ }, { "KiB/day", NOT_READ },
+		{ "-1KiB/day", NOT_READ }, { "", NOT_READ } };
+
+	check_quantities(list, ARRAY_LEN(list), text_budget);
+}
+END_TEST
+
 static bool
 number_1_to_100(const char *text, uint64_t *ret)
 {
@@ -275,6 +288,7 @@ main(void)
 
 	tcase_add_test(all, durations_have_one_unit);
 	tcase_add_test(all, octets_have_binary_units);
+	tcase_add_test(all, budgets_are_octets_a_day);
 	tcase_add_test(all, numbers_are_plain_and_in_range);
 	tcase_add_test(all, dates_are_days_or_moments_in_utc);
 	tcase_add_test(all, endpoints_are_an_address_and_perhaps_a_port);
