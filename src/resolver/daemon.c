@@ -107,6 +107,7 @@ route(struct daemon *d, const struct effect *effect)
 		    effect->u.record.sandbox);
 		break;
 	case EFFECT_CHARGED:
+		ledger_charged(&d->ledger, effect->u.charged.key, d->now_ms);
 		break;
 	case EFFECT_EVENT:
 		daemon_event(d, &effect->u.event);
@@ -317,6 +318,13 @@ daemon_settled(struct daemon *d, int status, uint64_t abilities)
 	if (r != 0)
 		log_error("state", "the pins of this run are not kept: %s",
 		    strerror(-r));
+	r = ledger_settle(&d->ledger);
+	if (r != 0) {
+		log_error("ledger", "what is spent could not be kept: %s",
+		    strerror(-r));
+		stop(d, 1);
+		return;
+	}
 	guests_settle(d);
 	withdrawn_settle(&d->withdrawn);
 	d->settled_ms = d->now_ms;

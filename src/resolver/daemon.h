@@ -25,6 +25,7 @@
 #include "src/resolver/guests.h"
 #include "src/resolver/heart.h"
 #include "src/resolver/helper_client.h"
+#include "src/resolver/ledger.h"
 #include "src/resolver/listen_tcp.h"
 #include "src/resolver/listen_udp.h"
 #include "src/resolver/nflog.h"
@@ -89,6 +90,7 @@ struct daemon {
 	struct flowlog flowlog;
 	struct recent recent;
 	struct state state;
+	struct ledger ledger;
 	struct quarantines quarantines;
 	struct guests guests;
 	struct withdrawn withdrawn;

@@ -153,6 +153,9 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 	    settings->limits.pins);
 
 	if (r == 0)
+		r = ledger_open(&d->ledger, &d->engine.budget, fds->state,
+		    d->boot_id, d->now_ms);
+	if (r == 0)
 		r = quarantines_open(&d->quarantines, fds->state);
 	if (r == 0)
 		r = guests_open(&d->guests, d, fds->state);
@@ -242,6 +245,7 @@ daemon_close(struct daemon *d)
 	own_addrs_close(&d->own);
 	sinks_close(&d->sinks);
 	state_close(&d->state);
+	ledger_close(&d->ledger, d->now_ms);
 	quarantines_close(&d->quarantines);
 	guests_close(&d->guests);
 	withdrawn_close(&d->withdrawn);

@@ -180,6 +180,12 @@ records_clear(struct records *r, uint32_t slot)
 	r->map[((size_t)slot + 1) * RECORDS_SIZE + OFFSET_USED] = 0;
 }
 
+int
+records_sync(struct records *r)
+{
+	return msync(r->map, r->size, MS_SYNC) == 0 ? 0 : -errno;
+}
+
 void
 records_close(struct records *r)
 {

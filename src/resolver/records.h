@@ -42,6 +42,8 @@ int records_settle(struct records *);
 void records_write(struct records *, uint32_t slot,
     const uint8_t body[RECORDS_BODY]);
 void records_clear(struct records *, uint32_t slot);
+/* What was written is on the disk when this returns. 0 or a negative errno. */
+int records_sync(struct records *);
 void records_close(struct records *);
 
 #endif
