@@ -106,6 +106,13 @@ deadlines_cancel(struct deadlines *d, uint32_t slot)
 		remove_at(d, d->where[slot]);
 }
 
+bool
+deadlines_is_set(const struct deadlines *d, uint32_t slot)
+{
+	REQUIRE(slot < d->capacity);
+	return d->where[slot] != NOWHERE;
+}
+
 uint64_t
 deadlines_next(const struct deadlines *d)
 {

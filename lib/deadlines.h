@@ -32,6 +32,7 @@ void deadlines_init(struct deadlines *, struct arena *, uint32_t capacity);
 void deadlines_set(struct deadlines *, uint32_t slot, uint64_t at_ms);
 /* Does nothing where none is set. */
 void deadlines_cancel(struct deadlines *, uint32_t slot);
+bool deadlines_is_set(const struct deadlines *, uint32_t slot);
 /* The earliest, DEADLINE_NEVER when there is none. */
 uint64_t deadlines_next(const struct deadlines *);
 /* Takes the earliest slot that is due at now_ms (at_ms <= now_ms). */

@@ -48,6 +48,7 @@ init_lookups(struct engine *e, struct arena *arena, const uint8_t secret[16])
 	engine_schedule_init(e, arena, secret);
 	rng_bytes(&e->rng, seed, sizeof(seed));
 	engine_budget_init(e, arena, seed);
+	engine_warm_init(e, arena, secret);
 }
 
 int
@@ -80,7 +81,7 @@ is_drained(const struct engine *e)
 {
 	return e->effects.count == 0 && e->queries.ready.head == 0 &&
 	    e->rejudge_slot == TABLE_NONE && !e->departures.open &&
-	    e->quarantines_due == 0;
+	    !e->warm_open && e->quarantines_due == 0;
 }
 
 void
@@ -124,6 +125,7 @@ answer_from_cache(struct engine *e, struct query *q)
 	if (entry == NULL)
 		return false;
 	e->counts.cache_hits++;
+	engine_warm_asked(e, q);
 	q->cached = true;
 	q->answer_until_ms = entry->until_ms;
 	engine_take_answer(q, entry, DENIAL_UPSTREAM_BROKEN);
@@ -246,6 +248,8 @@ look_up(struct engine *e, uint64_t id, struct query *q)
 		reply(e, id, q);
 		return;
 	}
+	if (lookup->warm)
+		engine_warm_asked(e, q);
 	if (lookup_decides(lookup, q->question.type)) {
 		take_result(e, id, q, lookup);
 		return;
@@ -314,7 +318,6 @@ engine_query(struct engine *e, const struct client *client, const uint8_t *wire,
 static void
 part_done(struct engine *e, struct lookup *lookup, lookup_id id)
 {
-	const struct engine_settings *set = &e->limits.settings;
 	uint64_t query = lookup->waiting.head;
 	bool any = false;
 
@@ -330,14 +333,10 @@ part_done(struct engine *e, struct lookup *lookup, lookup_id id)
 		return;
 	for (uint8_t i = 0; i < lookup->part_count; i++)
 		any = any || !lookup->result.failed[i];
-	if (lookup->sandbox == 0)
+	if (lookup->own && !lookup->warm)
 		engine_schedule_done(e, lookup);
 	else if (any)
-		cache_put(&e->cache, lookup->sandbox, &lookup->name,
-		    lookup->parts[0].type, &lookup->result,
-		    lookup_ttl(lookup, set->ttl_floor_s, set->ttl_cap_s,
-			set->ttl_negative_s),
-		    e->now_ms);
+		engine_keep(e, lookup);
 	lookup_close(&e->lookups, id);
 }
 
@@ -408,7 +407,7 @@ engine_answer(struct engine *e, lookup_id id, uint8_t part, const uint8_t *wire,
 	struct vetting vetting = { .verdict = &lookup->verdict,
 		.ranges = &e->policy->protected_ranges,
 		.rng = &e->rng,
-		.keep_protected = lookup->sandbox == 0 };
+		.keep_protected = lookup->own && !lookup->warm };
 	switch (answer_vet(&lookup->result.answers[part], &lookup->name,
 	    p->type, &vetting, wire, len)) {
 	case ANSWER_OK:
@@ -446,7 +445,7 @@ engine_ask_again(struct engine *e, lookup_id id, uint8_t part,
 		return;
 	lookup->parts[part].trail = *trail;
 	/* Another turn comes soon enough, and none the sooner for a loss. */
-	if (lookup->sandbox == 0)
+	if (lookup->own)
 		engine_part_failed(e, id, part, ASK_BROKEN);
 	else
 		engine_depart(e, id, part, true);
@@ -633,6 +632,7 @@ engine_expire(struct engine *e, uint64_t now_ms)
 	while ((q = query_pop_due(&e->queries, now_ms, &id)) != NULL)
 		out_of_time(e, id, q);
 	engine_schedule_expire(e);
+	e->warm_open = warm_next(&e->warm) <= now_ms;
 	(void)engine_edges_open(e);
 	engine_pins_expire(e);
 }
@@ -661,6 +661,8 @@ engine_deadline(const struct engine *e)
 		at_ms = lookup_ms;
 	if (engine_schedule_deadline(e) < at_ms)
 		at_ms = engine_schedule_deadline(e);
+	if (engine_warm_deadline(e) < at_ms)
+		at_ms = engine_warm_deadline(e);
 	if (e->departures.edge_ms < at_ms)
 		at_ms = e->departures.edge_ms;
 	return pins_ms < at_ms ? pins_ms : at_ms;
@@ -674,7 +676,8 @@ step(struct engine *e)
 	struct query *q;
 	uint64_t id;
 
-	if (engine_quarantine_step(e) || engine_edges_step(e))
+	if (engine_quarantine_step(e) || engine_edges_step(e) ||
+	    engine_warm_step(e))
 		return true;
 	q = query_take_ready(&e->queries, &id);
 	if (q == NULL)

@@ -32,6 +32,7 @@
 #include "lib/rng.h"
 #include "lib/schedule.h"
 #include "lib/tunnel.h"
+#include "lib/warm.h"
 
 struct engine_settings {
 	uint32_t ttl_floor_s, ttl_cap_s, ttl_negative_s; /* 5, 300, 5 */
@@ -42,6 +43,7 @@ struct engine_settings {
 			       the transport says */
 	uint32_t
 	    budget_sandbox; /* what a sandbox may tell, 1/256 bit in 24 h */
+	uint32_t warm_ms; /* how long what was paid is kept warm */
 	uint32_t tick_ms; /* 1: asks leave on multiples of it only */
 };
 
@@ -51,6 +53,7 @@ struct engine_limits {
 	uint32_t lookups_max, lookups_per_sandbox_max;
 	uint32_t scheduled_max; /* names; 0: nothing is scheduled */
 	struct budget_limits budget;
+	struct warm_limits warm;
 	struct cache_limits cache;
 	struct pins_limits pins;
 	struct tunnel_limits tunnel;
@@ -58,7 +61,7 @@ struct engine_limits {
 };
 
 /* Lookups of our own at a time, beside those of sandboxes. */
-#define ENGINE_OWN_LOOKUPS 64
+#define ENGINE_OWN_LOOKUPS 256
 
 /*
  * Asks that wait for the next edge of the clock, a multiple of the tick. They
@@ -133,6 +136,8 @@ struct engine {
 	uint64_t *since_ms; /* when a sandbox's clock in the ledger began */
 	uint64_t budget_sweep_ms; /* when keys that are over go */
 	struct schedule schedule;
+	struct warm warm;
+	bool warm_open; /* what is due there is being served */
 	struct cache cache;
 	struct pins pins;
 	struct tunnel tunnel;

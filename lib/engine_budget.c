@@ -228,6 +228,7 @@ engine_budget_pay(struct engine *e, struct lookup *lookup)
 		&result))
 		return false;
 	lookup->price = LOOKUP_PAID;
+	lookup->paid_ms = e->now_ms;
 	return true;
 }
 

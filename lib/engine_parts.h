@@ -8,6 +8,7 @@
  * engine_events.c: what is told about it.
  * engine_schedule.c: names that are asked on our own clock.
  * engine_edges.c: when asks leave. engine_budget.c: who pays for them.
+ * engine_warm.c: what was paid, kept warm.
  * engine_pins.c: pins when nobody asks; engine_packets.c: packets that were
  * rejected and flows that ended; engine_quarantine.c: sandboxes that are cut
  * off. These also define the engine_…() functions of engine.h for their
@@ -118,6 +119,20 @@ bool engine_budget_stay(struct engine *, uint32_t key, bool asked);
 /* What was spent by the rule of a verdict; false: nothing yet. */
 bool engine_budget_spent(const struct engine *, uint32_t sandbox,
     const struct verdict *, struct budget_report *ret);
+
+/* warm: carves. */
+void engine_warm_init(struct engine *, struct arena *,
+    const uint8_t secret[16]);
+/* What a lookup has brought is kept, for whoever asked; and what was paid is
+ * kept warm. */
+void engine_keep(struct engine *, const struct lookup *);
+/* A client has asked what may be warm. */
+void engine_warm_asked(struct engine *, const struct query *);
+/* One refresh or end of those that are due; false: that is all. */
+bool engine_warm_step(struct engine *);
+uint64_t engine_warm_deadline(const struct engine *);
+/* After a policy change: what it does not allow is not refreshed any more. */
+void engine_warm_rejudge(struct engine *);
 
 /* edges: carves. */
 void engine_edges_init(struct engine *, struct arena *);

@@ -61,6 +61,7 @@ engine_set_policy(struct engine *e, const struct policy *policy,
 	cache_drop(&e->cache, 0);
 	engine_budget_close(e, 0);
 	engine_schedule_follow(e);
+	engine_warm_rejudge(e);
 	engine_pins_rejudge(e, 0);
 }
 
@@ -73,10 +74,13 @@ engine_regrant(struct engine *e, uint32_t sandbox, uint64_t now_ms)
 	engine_pins_rejudge(e, sandbox);
 }
 
-/* Ours are judged by whether the schedule still has them. */
+/* A scheduled name, if the schedule still has it; or what was paid by a
+ * sandbox that has gone, which nothing takes back. */
 static enum denial
-judge_own(struct engine *e, const struct lookup *lookup)
+judge_nobodys(struct engine *e, const struct lookup *lookup)
 {
+	if (!lookup->own || lookup->warm)
+		return DENIAL_NONE;
 	return schedule_find(&e->schedule, &lookup->name,
 		   lookup->parts[0].type) != NULL
 	    ? DENIAL_NONE
@@ -95,14 +99,14 @@ engine_refresh_verdict(struct engine *e, struct lookup *lookup)
 	};
 
 	if (lookup->sandbox == 0) {
-		lookup->verdict.denial = judge_own(e, lookup);
+		lookup->verdict.denial = judge_nobodys(e, lookup);
 		return;
 	}
 	if (lookup->policy_generation != e->policy_generation)
 		lookup->verdict =
 		    policy_match(e->policy, lookup->sandbox, &question);
 	lookup->policy_generation = e->policy_generation;
-	if (engine_is_quarantined(e, lookup->sandbox))
+	if (!lookup->own && engine_is_quarantined(e, lookup->sandbox))
 		lookup->verdict.denial = DENIAL_QUARANTINED;
 }
 
@@ -125,17 +129,25 @@ refuse_waiting(struct engine *e, uint32_t sandbox)
 	}
 }
 
-/* Nothing is called back from upstream: that would show in its time what the
- * sandbox asked. What comes finds no lookup. */
+/* What was paid goes on, further tries included, for nobody: whether it does
+ * would otherwise show outside when the sandbox went. */
 static void
-close_lookups(struct engine *e, uint32_t sandbox)
+leave_lookups(struct engine *e, uint32_t sandbox)
 {
 	struct lookups *lookups = &e->lookups;
 
 	for (uint32_t slot = pool_next(&lookups->pool, 0); slot != POOL_NONE;
-	     slot = pool_next(&lookups->pool, slot + 1))
-		if (lookups->lookup[slot].sandbox == sandbox)
+	     slot = pool_next(&lookups->pool, slot + 1)) {
+		const struct lookup *lookup = &lookups->lookup[slot];
+
+		if (lookup->sandbox != sandbox)
+			continue;
+		if (lookup->price == LOOKUP_UNPRICED ||
+		    lookup->price == LOOKUP_REFUSED)
 			lookup_close(lookups, pool_id(&lookups->pool, slot));
+		else
+			lookup_orphan(lookups, pool_id(&lookups->pool, slot));
+	}
 }
 
 void
@@ -152,7 +164,8 @@ engine_detach(struct engine *e, uint32_t sandbox, uint64_t now_ms)
 	engine_enter(e, now_ms);
 	REQUIRE(sandbox > 0 && policy_sandbox(e->policy, sandbox) != NULL);
 	refuse_waiting(e, sandbox);
-	close_lookups(e, sandbox);
+	leave_lookups(e, sandbox);
+	warm_orphan(&e->warm, sandbox);
 	cache_drop(&e->cache, sandbox);
 	tunnel_forgive(&e->tunnel, sandbox);
 	engine_quarantine_forget(e, sandbox);

@@ -88,11 +88,10 @@ look_up(struct engine *e, const struct schedule_item *item)
 
 	if (lookup_find(&e->lookups, 0, &item->name, item->type, &id) != NULL)
 		return;
-	lookup = lookup_open(&e->lookups, 0, &item->name, item->type, e->now_ms,
-	    &id);
+	lookup = lookup_open_own(&e->lookups, 0, &item->name, item->type,
+	    e->now_ms, &id);
 	REQUIRE(lookup != NULL);
 	e->counts.lookups++;
-	lookup->price = LOOKUP_FREE;
 	lookup_set_deadline(&e->lookups, id,
 	    e->now_ms + e->limits.settings.lookup_ms);
 	for (uint8_t i = 0; i < lookup->part_count; i++)

@@ -11,6 +11,7 @@
 
 /* sandbox, type group, hash of the name */
 #define KEY_SIZE (sizeof(uint32_t) + sizeof(uint16_t) + 16)
+#define ORPHAN   UINT32_C(0x80000000) /* in place of a sandbox */
 
 void
 lookups_init(struct lookups *lookups, struct arena *arena,
@@ -34,18 +35,15 @@ lookups_init(struct lookups *lookups, struct arena *arena,
 uint32_t
 lookup_own_room(const struct lookups *lookups)
 {
-	return lookups->limits.own_max - lookups->sandbox_open[0];
+	return lookups->limits.own_max - lookups->own_open;
 }
 
 /* Ours and theirs have shares of their own: neither can starve the other. */
 static bool
 has_room(const struct lookups *lookups, uint32_t sandbox)
 {
-	uint32_t theirs =
-	    pool_in_use(&lookups->pool) - lookups->sandbox_open[0];
+	uint32_t theirs = pool_in_use(&lookups->pool) - lookups->own_open;
 
-	if (sandbox == 0)
-		return lookup_own_room(lookups) > 0;
 	return theirs < lookups->limits.lookups_max &&
 	    lookups->sandbox_open[sandbox] < lookups->limits.per_sandbox_max;
 }
@@ -97,8 +95,8 @@ set_parts(struct lookup *lookup, uint16_t type)
 	lookup->parts[1].type = DNS_TYPE_AAAA;
 }
 
-struct lookup *
-lookup_open(struct lookups *lookups, uint32_t sandbox, const struct dname *name,
+static struct lookup *
+make(struct lookups *lookups, uint32_t sandbox, const struct dname *name,
     uint16_t type, uint64_t now_ms, lookup_id *ret_id)
 {
 	struct lookup *lookup;
@@ -108,8 +106,6 @@ lookup_open(struct lookups *lookups, uint32_t sandbox, const struct dname *name,
 	lookup_id id;
 
 	REQUIRE(sandbox < lookups->limits.sandboxes_max);
-	if (!has_room(lookups, sandbox))
-		return NULL;
 	id = pool_take(&lookups->pool);
 	REQUIRE(id != 0);
 	slot = pool_at(&lookups->pool, id);
@@ -119,7 +115,6 @@ lookup_open(struct lookups *lookups, uint32_t sandbox, const struct dname *name,
 	REQUIRE(key_slot != TABLE_NONE && is_new);
 	lookups->ids[key_slot] = id;
 	lookups->key_slot[slot] = key_slot;
-	lookups->sandbox_open[sandbox]++;
 
 	lookup = &lookups->lookup[slot];
 	memset(lookup, 0, sizeof(*lookup));
@@ -131,6 +126,32 @@ lookup_open(struct lookups *lookups, uint32_t sandbox, const struct dname *name,
 		lookup->result.failed[i] = true;
 	set_parts(lookup, type);
 	*ret_id = id;
+	return lookup;
+}
+
+struct lookup *
+lookup_open(struct lookups *lookups, uint32_t sandbox, const struct dname *name,
+    uint16_t type, uint64_t now_ms, lookup_id *ret_id)
+{
+	REQUIRE(sandbox > 0 && sandbox < lookups->limits.sandboxes_max);
+	if (!has_room(lookups, sandbox))
+		return NULL;
+	lookups->sandbox_open[sandbox]++;
+	return make(lookups, sandbox, name, type, now_ms, ret_id);
+}
+
+struct lookup *
+lookup_open_own(struct lookups *lookups, uint32_t sandbox,
+    const struct dname *name, uint16_t type, uint64_t now_ms, lookup_id *ret_id)
+{
+	struct lookup *lookup;
+
+	if (lookup_own_room(lookups) == 0)
+		return NULL;
+	lookups->own_open++;
+	lookup = make(lookups, sandbox, name, type, now_ms, ret_id);
+	lookup->own = true;
+	lookup->price = LOOKUP_FREE;
 	return lookup;
 }
 
@@ -162,8 +183,37 @@ lookup_close(struct lookups *lookups, lookup_id id)
 	REQUIRE(lookup->waiting.head == 0);
 	deadlines_cancel(&lookups->deadlines, slot);
 	table_drop(&lookups->keys, lookups->key_slot[slot]);
-	lookups->sandbox_open[lookup->sandbox]--;
+	if (lookup->own)
+		lookups->own_open--;
+	else
+		lookups->sandbox_open[lookup->sandbox]--;
 	pool_give(&lookups->pool, id);
+}
+
+void
+lookup_orphan(struct lookups *lookups, lookup_id id)
+{
+	struct lookup *lookup = lookup_at(lookups, id);
+	uint32_t slot = pool_at(&lookups->pool, id), key_slot;
+	uint8_t key[KEY_SIZE];
+	bool is_new;
+
+	REQUIRE(lookup != NULL && lookup->waiting.head == 0);
+	table_drop(&lookups->keys, lookups->key_slot[slot]);
+	do {
+		make_key(lookups, ORPHAN | (lookups->orphans++ & (ORPHAN - 1)),
+		    &lookup->name, lookup->parts[0].type, key);
+		key_slot = table_claim(&lookups->keys, key, &is_new);
+		REQUIRE(key_slot != TABLE_NONE);
+	} while (!is_new);
+	lookups->ids[key_slot] = id;
+	lookups->key_slot[slot] = key_slot;
+	if (!lookup->own) {
+		lookups->sandbox_open[lookup->sandbox]--;
+		lookups->sandbox_open[0]++;
+	}
+	lookup->sandbox = 0;
+	lookup->result.sandbox = 0;
 }
 
 struct lookup *

@@ -73,13 +73,16 @@ struct lookup {
 	struct query_list waiting;
 	enum lookup_price price;
 	uint32_t key; /* PAID: of the ledger */
+	uint64_t paid_ms;
+	bool own; /* ours, whoever's cache it fills */
+	bool warm; /* own: a refresh of what was paid, else scheduled */
 	uint64_t opened_ms;
 };
 
 struct lookup_limits {
 	uint32_t lookups_max; /* of sandboxes */
 	uint32_t per_sandbox_max;
-	uint32_t own_max; /* of ours, under sandbox 0, beside those */
+	uint32_t own_max; /* of ours, beside those */
 	uint32_t sandboxes_max;
 };
 
@@ -89,7 +92,9 @@ struct lookups {
 	struct table keys; /* sandbox, type group, name hash */
 	lookup_id *ids; /* by slot of keys */
 	uint32_t *key_slot; /* by slot of pool */
-	uint32_t *sandbox_open; /* by number */
+	uint32_t *sandbox_open; /* by number, without ours */
+	uint32_t own_open;
+	uint32_t orphans; /* how many there ever were */
 	struct lookup_limits limits;
 	struct deadlines deadlines; /* by slot of pool */
 	uint8_t secret[16];
@@ -106,8 +111,14 @@ struct lookup *lookup_find(struct lookups *, uint32_t sandbox,
  * pool or share is full. The deadline is the caller's to set. */
 struct lookup *lookup_open(struct lookups *, uint32_t sandbox,
     const struct dname *, uint16_t type, uint64_t now_ms, lookup_id *ret_id);
+/* The same for one of ours, which is FREE. */
+struct lookup *lookup_open_own(struct lookups *, uint32_t sandbox,
+    const struct dname *, uint16_t type, uint64_t now_ms, lookup_id *ret_id);
 void lookup_set_deadline(struct lookups *, lookup_id, uint64_t at_ms);
 struct lookup *lookup_at(struct lookups *, lookup_id); /* NULL: stale */
+/* Its sandbox has gone: it goes on for nobody, and nobody joins it. Nobody may
+ * wait any more (REQUIREd). */
+void lookup_orphan(struct lookups *, lookup_id);
 /* Nobody may wait any more (REQUIREd). */
 void lookup_close(struct lookups *, lookup_id);
 /* Takes the next lookup whose deadline is over; it stays open. */

@@ -89,6 +89,7 @@ struct settings {
 
 	uint32_t attach_count_max;
 	uint32_t pin_floor_ms, pin_cap_ms, pin_grace_ms;
+	uint32_t warm_ms; /* how long what was paid is kept warm */
 	uint32_t tick_ms; /* on whose multiples asks leave */
 	uint32_t budget_sandbox; /* bounds.sandbox, 1/256 bit */
 	uint32_t ttl_floor_s, ttl_cap_s, ttl_negative_s;
@@ -98,6 +99,7 @@ struct settings {
 		uint32_t queries, queries_per_sandbox; /* 4096, 512 */
 		uint32_t lookups, lookups_per_sandbox; /* 4096, 512 */
 		uint32_t scheduled_names; /* 2000 */
+		uint32_t warm_names, warm_names_per_sandbox; /* 16384, 1024 */
 		uint32_t cache, cache_per_sandbox; /* 8192, 2048 */
 		uint32_t pins, pins_per_sandbox; /* 65536, 8192 */
 		uint32_t pin_rate_per_sandbox; /* pins a second: 2000 */

@@ -40,6 +40,7 @@ daemon_settings(struct engine_settings *ret, const struct settings *settings)
 		.lookup_ms = LOOKUP_MS,
 		.tick_ms = settings->tick_ms,
 		.budget_sandbox = settings->budget_sandbox,
+		.warm_ms = settings->warm_ms,
 	};
 }
 
@@ -57,6 +58,10 @@ fill_limits(struct engine_limits *limits, const struct settings *settings,
 	/* Each sandbox that has a sum has a key too. */
 	limits->budget.sums_max =
 	    settings->limits.budget_keys + BUDGET_POLICIES_MAX;
+	limits->warm.names_max = settings->limits.warm_names;
+	limits->warm.names_per_sandbox_max =
+	    settings->limits.warm_names_per_sandbox;
+	limits->warm.sandboxes_max = sandboxes_max;
 	limits->scheduled_max = settings->limits.scheduled_names;
 	limits->cache.entries_max = settings->limits.cache;
 	limits->cache.entries_per_sandbox_max =

@@ -30,6 +30,9 @@ rig_limits(uint32_t sandboxes)
 		.lookups_per_sandbox_max = 32,
 		.scheduled_max = 64,
 		.budget = { .keys_max = 64, .sums_max = 64 },
+		.warm = { .names_max = 64,
+		    .names_per_sandbox_max = 0,
+		    .sandboxes_max = numbers },
 		.cache = { .entries_max = 128,
 		    .entries_per_sandbox_max = 64,
 		    .sandboxes_max = numbers },
@@ -51,6 +54,7 @@ rig_limits(uint32_t sandboxes)
 		    .pin_ms = 500,
 		    .lookup_ms = 1900,
 		    .tick_ms = 1,
+		    .warm_ms = 86400000,
 		    .budget_sandbox = METER_LIMIT_MAX },
 	};
 }

@@ -299,6 +299,8 @@ script_expect(struct script *s)
 		return expect_event(s);
 	if (strcmp(what, "SETTLE") == 0)
 		return expect_kind(s, EFFECT_SETTLE);
+	if (strcmp(what, "CHARGED") == 0)
+		return expect_kind(s, EFFECT_CHARGED);
 	if (strcmp(what, "RECORD") == 0)
 		return expect_kind(s, EFFECT_RECORD);
 	if (strcmp(what, "FORGET") == 0)

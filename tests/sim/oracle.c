@@ -11,7 +11,8 @@
  *      helper has said so, in the kernel
  *   4  each question has exactly one outcome, by its deadline
  *   5  the ledger never claims more than the kernel holds
- *   6  no table is over its limit; at rest every pool is empty
+ *   6  no table is over its limit; at rest every pool is empty but for
+ *      refreshes of our own
  *   7  after the helper is lost no address is replied, and none at any time
  *      to a sandbox in quarantine, for which nothing is asked; a policy change
  *      revokes exactly what has lost its last holder; at a restart nothing is
@@ -235,11 +236,16 @@ see_ask(struct world *w, const struct effect *effect)
 	(void)dname_print(&effect->u.ask.ask.name, name);
 	if (w->plant == 2)
 		(void)snprintf(name, sizeof(name), "x.tunnel.example");
-	if (lookup == NULL ||
+	/* What was paid goes on when its sandbox has gone. */
+	if (lookup != NULL && lookup->sandbox == 0 && w->plant != 2) {
+		if (lookup->price != LOOKUP_PAID &&
+		    lookup->price != LOOKUP_FREE)
+			oracle_fail(w, 2, "asked for nobody: %s", name);
+	} else if (lookup == NULL ||
 	    (policy_model_match(&w->policy, lookup->sandbox, name) == NULL &&
 		!policy_model_audits(&w->policy, lookup->sandbox)))
 		oracle_fail(w, 2, "asked upstream: %s", name);
-	else if (w->quarantined[lookup->sandbox])
+	else if (w->quarantined[lookup->sandbox] && !lookup->own)
 		oracle_fail(w, 7, "asked upstream in quarantine: %s", name);
 	if (w->now_ms % w->limits.settings.tick_ms != 0 &&
 	    w->engine->counts.asks_late == 0)
@@ -426,7 +432,7 @@ oracle_end(struct world *w)
 			oracle_fail(w, 4, "query %u has no outcome",
 			    (unsigned)i);
 	if (pool_in_use(&e->queries.pool) != 0 ||
-	    pool_in_use(&e->lookups.pool) != 0)
+	    pool_in_use(&e->lookups.pool) != e->lookups.own_open)
 		oracle_fail(w, 6, "a query or lookup is open at rest");
 	if (!w->helper_dead && pool_in_use(&e->pins.ops) != 0)
 		oracle_fail(w, 6, "%u requests are in flight at rest",

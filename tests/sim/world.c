@@ -160,6 +160,14 @@ draw_limits(struct world *w)
 	if (world_chance(w, 30))
 		set->tick_ms = 1 + world_below(w, 200);
 	if (world_chance(w, 30)) {
+		set->warm_ms = 1000 + world_below(w, 60000);
+		w->limits.warm.names_per_sandbox_max = 1 + world_below(w, 32);
+	}
+	if (world_chance(w, 30))
+		set->budget_sandbox = world_below(w, 4096) * BUDGET_BIT;
+	if (world_chance(w, 10))
+		w->limits.budget.keys_max = 1 + world_below(w, 8);
+	if (world_chance(w, 30)) {
 		set->pin_floor_ms = 1000 + world_below(w, 90000);
 		set->pin_grace_ms = 500 + world_below(w, 60000);
 		set->pin_cap_ms = set->pin_floor_ms + set->pin_grace_ms +
