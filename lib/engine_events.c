@@ -59,6 +59,22 @@ tell_would(const struct engine *e, struct event *event, const struct query *q,
 		    denial_is_failure(denial) ? WOULD_FAIL : WOULD_DENY;
 }
 
+/* What the ledger has of the names that rang, where they are paid for. */
+static void
+add_charges(const struct engine *e, const struct query *q,
+    struct tunnel_finding *finding)
+{
+	struct budget_report report;
+
+	if (!q->verdict.listed || q->verdict.scheduled ||
+	    !engine_budget_spent(e, q->client.sandbox, &q->verdict, &report))
+		return;
+	finding->is_charged = true;
+	finding->time_bits = (uint32_t)(report.part[METER_TIME] / BUDGET_BIT);
+	finding->type_bits = (uint32_t)(report.part[METER_TYPE] / BUDGET_BIT);
+	finding->name_bits = (uint32_t)(report.part[METER_NAME] / BUDGET_BIT);
+}
+
 void
 engine_observe(struct engine *e, const struct query *q)
 {
@@ -76,6 +92,7 @@ engine_observe(struct engine *e, const struct query *q)
 	event->type = q->question.type;
 	event->apex_labels = q->verdict.apex_labels;
 	event->denial = q->verdict.denial;
+	add_charges(e, q, &finding);
 	event->finding = finding;
 	tell_would(e, event, q, q->verdict.denial);
 }

@@ -226,6 +226,9 @@ event_fits(const struct script *s, const struct event *event)
 		return false;
 	if (script_flag(s, 3, "cached") && !event->cached)
 		return false;
+	if (script_flag(s, 3, "charged") &&
+	    !(event->finding.is_charged && event->finding.name_bits > 0))
+		return false;
 	if (end == NULL)
 		return true;
 	(void)dname_print(&event->end, text);
@@ -233,7 +236,7 @@ event_fits(const struct script *s, const struct event *event)
 }
 
 /* EXPECT EVENT ACTION [reason=…] [name=…] [end=…] [count=…] [would=…]
- * [would_reason=…] [would_quarantine] [passed] [cached] */
+ * [would_reason=…] [would_quarantine] [passed] [cached] [charged] */
 static bool
 expect_event(struct script *s)
 {
