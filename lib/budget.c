@@ -333,6 +333,17 @@ budget_price(const struct budget *budget, uint32_t slot,
 	*ret = quote.price;
 }
 
+void
+budget_price_new(const struct budget *budget, uint32_t names, uint64_t since_ms,
+    const struct budget_event *event, uint64_t now_ms, struct budget_price *ret)
+{
+	struct budget_key key = { .names = names, .last_ms = since_ms };
+	struct budget_quote quote;
+
+	budget_quote(budget, &key, event, now_ms, &quote);
+	*ret = quote.price;
+}
+
 enum budget_decision
 budget_charge(struct budget *budget, uint32_t slot,
     const struct budget_event *event, uint64_t now_ms,
@@ -395,19 +406,30 @@ budget_charge_stay(struct budget *budget, uint32_t slot, bool asked,
 	return asked;
 }
 
-void
-budget_report(const struct budget *budget, uint32_t slot,
-    enum budget_level level, uint64_t now_ms, struct budget_report *ret)
+static void
+report(const struct meter *meter, uint32_t hour, struct budget_report *ret)
 {
-	const struct meter *meter = meter_of(budget, slot, (int)level);
-	uint32_t hour = budget_hour(budget, now_ms);
-
 	ret->limit = meter->limit;
 	ret->used = meter_used(meter, hour);
 	ret->left = meter_left(meter, hour);
 	for (int part = 0; part < METER_PARTS; part++)
 		ret->part[part] =
 		    meter_part(meter, (enum meter_part)part, hour);
+}
+
+void
+budget_report(const struct budget *budget, uint32_t slot,
+    enum budget_level level, uint64_t now_ms, struct budget_report *ret)
+{
+	report(meter_of(budget, slot, (int)level), budget_hour(budget, now_ms),
+	    ret);
+}
+
+void
+budget_report_sum(const struct budget *budget, uint32_t sum, uint64_t now_ms,
+    struct budget_report *ret)
+{
+	report(&budget->sum[sum].meter, budget_hour(budget, now_ms), ret);
 }
 
 uint8_t

@@ -202,6 +202,9 @@ struct budget_result {
 /* What an event would cost now; changes nothing. */
 void budget_price(const struct budget *, uint32_t key,
     const struct budget_event *, uint64_t now_ms, struct budget_price *ret);
+/* The same of a key that is not there yet; see struct budget_terms. */
+void budget_price_new(const struct budget *, uint32_t names, uint64_t since_ms,
+    const struct budget_event *, uint64_t now_ms, struct budget_price *ret);
 uint32_t budget_total(const struct budget_price *);
 /* Prices, decides and, where it is paid, learns. */
 enum budget_decision budget_charge(struct budget *, uint32_t key,
@@ -221,6 +224,9 @@ struct budget_report {
 
 void budget_report(const struct budget *, uint32_t key, enum budget_level,
     uint64_t now_ms, struct budget_report *ret);
+
+void budget_report_sum(const struct budget *, uint32_t sum, uint64_t now_ms,
+    struct budget_report *ret);
 
 /* Whether, for what the key was charged, the record of a meter has to be on
  * disk before it is sent. Bits, by level. */

@@ -256,9 +256,32 @@ bool engine_next_effect(struct engine *, struct effect *ret_effect);
  * the evaluator behind `namewall explain`. */
 struct verdict engine_explain(const struct policy *, uint32_t sandbox,
     const struct dname *, uint16_t type);
-/* What a question would cost now. False: it costs nothing, or has no key in the
- * ledger yet. */
-bool engine_price(const struct engine *, uint32_t sandbox, const struct dname *,
-    uint16_t type, struct budget_price *ret);
+/* What a question would cost now, or why it costs nothing. */
+enum engine_cost {
+	COST_PRICE,
+	COST_DENIED, /* nothing is asked */
+	COST_LOCAL, /* nobody is asked: fixed addresses and the like */
+	COST_SCHEDULED, /* asked on our own clock */
+	COST_CACHED, /* known to this sandbox */
+	COST_AUDIT /* no rule grants it, an audit lets it pass */
+};
+
+struct engine_quote {
+	struct budget_price price;
+	uint64_t left; /* the least of what the three meters have */
+};
+
+/* *ret is set with COST_PRICE only. */
+enum engine_cost engine_price(const struct engine *, uint32_t sandbox,
+    const struct dname *, uint16_t type, uint64_t now_ms,
+    struct engine_quote *ret);
+/* What a wildcard of a sandbox has spent; rule RULE_NONE: its exact names that
+ * are asked on demand. False: nothing was asked by it in the last day, and it
+ * has all of its budget. */
+bool engine_budget_of_rule(const struct engine *, uint32_t sandbox,
+    uint32_t rule, uint64_t now_ms, struct budget_report *ret);
+/* The same of all of a sandbox (BUDGET_SANDBOX) or of its policy. */
+bool engine_budget_of_sum(const struct engine *, uint32_t sandbox,
+    enum budget_level, uint64_t now_ms, struct budget_report *ret);
 
 #endif

@@ -281,22 +281,114 @@ engine_budget_spent(const struct engine *e, uint32_t number,
 	return true;
 }
 
+/* By the limit of now: a meter learns of another one as it is charged. */
+static void
+set_limit(struct budget_report *report, uint32_t limit)
+{
+	uint64_t gone = report->used + METER_END;
+
+	report->limit = limit;
+	report->left = gone >= limit ? 0 : limit - gone;
+}
+
+static bool
+report_key(const struct engine *e, uint32_t number,
+    const struct verdict *verdict, uint64_t now_ms, struct budget_report *ret)
+{
+	uint32_t key = find_key(e, number, verdict);
+	const struct policy_sandbox *sandbox =
+	    policy_sandbox(e->policy, number);
+	const struct policy_profile *profile =
+	    &e->policy->profiles[sandbox->profile];
+
+	memset(ret, 0, sizeof(*ret));
+	if (key != BUDGET_NONE)
+		budget_report(&e->budget, key, BUDGET_KEY, now_ms, ret);
+	set_limit(ret,
+	    verdict->kind == RULE_EXACT ? profile->budget : verdict->budget);
+	return key != BUDGET_NONE;
+}
+
 bool
+engine_budget_of_rule(const struct engine *e, uint32_t number, uint32_t rule,
+    uint64_t now_ms, struct budget_report *ret)
+{
+	struct verdict verdict = { .kind = RULE_EXACT };
+	struct policy_rule at;
+
+	if (rule != RULE_NONE) {
+		policy_rule_at(e->policy, rule, &at);
+		verdict.kind = at.kind;
+		verdict.rule_name = at.name;
+		verdict.budget = e->policy->terms[at.terms].budget;
+	}
+	return report_key(e, number, &verdict, now_ms, ret);
+}
+
+bool
+engine_budget_of_sum(const struct engine *e, uint32_t number,
+    enum budget_level level, uint64_t now_ms, struct budget_report *ret)
+{
+	const struct policy_sandbox *sandbox =
+	    policy_sandbox(e->policy, number);
+	const struct policy_profile *profile =
+	    &e->policy->profiles[sandbox->profile];
+	bool all = level == BUDGET_POLICY;
+	struct budget_id id =
+	    budget_sum_id(level, all ? profile->name : sandbox->name);
+	uint32_t sum = table_find(&e->budget.sums, &id);
+
+	memset(ret, 0, sizeof(*ret));
+	if (sum != BUDGET_NONE)
+		budget_report_sum(&e->budget, sum, now_ms, ret);
+	set_limit(ret,
+	    all ? profile->budget_sum : e->limits.settings.budget_sandbox);
+	return sum != BUDGET_NONE;
+}
+
+/* Without a key, that of one which begins. */
+static void
+quote(const struct engine *e, uint32_t number, const struct verdict *verdict,
+    const struct budget_event *event, uint64_t now_ms, struct engine_quote *ret)
+{
+	uint32_t key = find_key(e, number, verdict);
+	struct budget_report report;
+	uint32_t names = verdict->kind == RULE_EXACT
+	    ? e->policy->profiles[verdict->policy].exact_count
+	    : 0;
+
+	if (key != BUDGET_NONE)
+		budget_price(&e->budget, key, event, now_ms, &ret->price);
+	else
+		budget_price_new(&e->budget, names, e->since_ms[number], event,
+		    now_ms, &ret->price);
+	(void)report_key(e, number, verdict, now_ms, &report);
+	ret->left = report.left;
+	for (enum budget_level i = BUDGET_SANDBOX; i < BUDGET_LEVELS; i++) {
+		(void)engine_budget_of_sum(e, number, i, now_ms, &report);
+		if (report.left < ret->left)
+			ret->left = report.left;
+	}
+}
+
+enum engine_cost
 engine_price(const struct engine *e, uint32_t number, const struct dname *name,
-    uint16_t type, struct budget_price *ret)
+    uint16_t type, uint64_t now_ms, struct engine_quote *ret)
 {
 	struct verdict verdict = engine_explain(e->policy, number, name, type);
 	struct budget_event event;
-	uint32_t key;
 
-	memset(ret, 0, sizeof(*ret));
-	if (verdict.denial != DENIAL_NONE || verdict.scheduled ||
-	    verdict.localhost || verdict.addr_count > 0)
-		return false;
-	key = find_key(e, number, &verdict);
+	if (verdict.denial != DENIAL_NONE || engine_is_quarantined(e, number))
+		return COST_DENIED;
+	if (verdict.audit && verdict.would != DENIAL_NONE)
+		return COST_AUDIT;
+	if (verdict.localhost || verdict.addr_count > 0)
+		return COST_LOCAL;
+	if (verdict.scheduled)
+		return COST_SCHEDULED;
+	if (cache_find(&e->cache, number, name, type, now_ms) != NULL)
+		return COST_CACHED;
 	event = event_of(name, type, &verdict, lookup_is_pair(type) ? 2 : 1);
-	if (key == BUDGET_NONE)
-		return false;
-	budget_price(&e->budget, key, &event, e->now_ms, ret);
-	return true;
+	quote(e, number, &verdict, &event, now_ms, ret);
+	return COST_PRICE;
 }

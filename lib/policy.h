@@ -221,6 +221,10 @@ bool policy_rule_is_scheduled(const struct policy *, uint32_t rule);
 /* A rule by index, as it was added; index under rule_count (REQUIREd). */
 void policy_rule_at(const struct policy *, uint32_t rule,
     struct policy_rule *ret);
+/* The first wildcard from one index on and before another that allows, in
+ * what a sandbox has; RULE_NONE: there is none. */
+uint32_t policy_next_wildcard(const struct policy *, uint32_t sandbox,
+    uint32_t from, uint32_t end);
 /* The rule nearest to an unlisted name: the allow rule with the most labels
  * in common, at least one; RULE_NONE when there is none. For explain. */
 uint32_t policy_nearest(const struct policy *, uint32_t sandbox,

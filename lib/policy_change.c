@@ -144,3 +144,20 @@ policy_has_rule(const struct policy *policy, uint32_t number,
 	}
 	return false;
 }
+
+uint32_t
+policy_next_wildcard(const struct policy *policy, uint32_t number,
+    uint32_t from, uint32_t end)
+{
+	if (end > policy->rule_count)
+		end = policy->rule_count;
+	for (uint32_t i = from; i < end; i++) {
+		const struct policy_entry *entry = &policy->entries[i];
+
+		if ((enum rule_kind)entry->kind != RULE_EXACT &&
+		    policy_entry_allows(policy, entry) &&
+		    has_profile(policy, number, entry->profile))
+			return i;
+	}
+	return RULE_NONE;
+}

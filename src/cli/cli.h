@@ -62,6 +62,7 @@ void put_json(FILE *, const char *text);
 
 int cmd_assign(const struct cli *, struct args *);
 int cmd_attach(const struct cli *, struct args *);
+int cmd_budget(const struct cli *, struct args *);
 int cmd_check(const struct cli *, struct args *);
 int cmd_detach(const struct cli *, struct args *);
 int cmd_events(const struct cli *, struct args *);

@@ -72,6 +72,7 @@ sentence(const char *reason)
 		{ "unlisted", "no rule lists it" },
 		{ "deny-rule", "a deny rule covers it" },
 		{ "quarantined", "the sandbox is in quarantine" },
+		{ "budget", "it would tell more than a budget has left" },
 		{ "withdrawn", "its rule was revoked by hand" },
 		{ "parent", "only names below it are listed" },
 		{ "type", "its rule does not allow this type" },
@@ -90,6 +91,40 @@ sentence(const char *reason)
 		if (strcmp(reason, table[i].reason) == 0)
 			return table[i].text;
 	return reason;
+}
+
+/* What it tells, if it leaves. A file knows of no ledger. */
+static void
+put_cost(const struct json *line)
+{
+	static const struct {
+		const char *word, *text;
+	} free_of[] = {
+		{ "local", "it is answered here" },
+		{ "scheduled",
+		    "it is looked up for all on a clock of our own" },
+		{ "cached", "the sandbox knows it already" },
+		{ "audit", "in audit nothing is bounded" },
+	};
+	const char *word = json_show(line, "free", "");
+
+	for (size_t i = 0; i < ARRAY_LEN(free_of); i++)
+		if (strcmp(word, free_of[i].word) == 0)
+			printf("  %-12s nothing: %s\n", "costs",
+			    free_of[i].text);
+	if (!json_has(line, "cost.bits"))
+		return;
+	printf("  %-12s ", "costs");
+	put_safe(stdout, json_show(line, "cost.bits", "?"));
+	fputs(" bits now, of ", stdout);
+	put_safe(stdout, json_show(line, "cost.left_bits", "?"));
+	fputs(" that are left: name ", stdout);
+	put_safe(stdout, json_show(line, "cost.name_bits", "?"));
+	fputs(", time ", stdout);
+	put_safe(stdout, json_show(line, "cost.time_bits", "?"));
+	fputs(", type ", stdout);
+	put_safe(stdout, json_show(line, "cost.type_bits", "?"));
+	putchar('\n');
 }
 
 /* True: allowed. */
@@ -115,6 +150,7 @@ put_verdict(const struct json *line)
 	put_safe(stdout, sentence(json_show(line, "reason", "?")));
 	putchar('\n');
 	put_rule(line, "by rule", "by");
+	put_cost(line);
 	if (allowed && listed) {
 		put_ports(line);
 		return true;

@@ -29,6 +29,8 @@ static const struct command commands[] = {
 	    "health, counts, one line a sandbox" },
 	{ "pins", cmd_pins, "pins [SANDBOX] [--live]",
 	    "what is open, by which names, for how long" },
+	{ "budget", cmd_budget, "budget [SANDBOX]",
+	    "what wildcards have told in a day, and may still tell" },
 	{ "events", cmd_events,
 	    "events [-f] [--sandbox S] [--denied] [--alerts]",
 	    "what was asked and decided" },
@@ -54,8 +56,8 @@ static const struct command commands[] = {
 };
 
 /* Words of the contract that have no code yet. */
-static const char *const later[] = { "budget", "doctor", "import", "learn",
-	"lists", "report", "run", "top" };
+static const char *const later[] = { "doctor", "import", "learn", "lists",
+	"report", "run", "top" };
 
 _Noreturn void
 require_failed(const char *condition, const char *file, int line)

@@ -32,6 +32,11 @@ put_troubles(const struct json *line)
 		{ "counts.pins_refused", "pins that the kernel refused" },
 		{ "counts.pins_full", "pins without room" },
 		{ "counts.pins_lost", "losses of the table" },
+		{ "counts.unpaid", "questions that no budget could pay for" },
+		{ "counts.budget_full",
+		    "of them for want of room: limits.budget_keys" },
+		{ "counts.schedule_full",
+		    "scheduled names without room: limits.scheduled_names" },
 		{ "counts.foreign_answers", "answers nobody asked for" },
 		{ "counts.rebinding_blocked", "answers into protected ranges" },
 		{ "counts.tunnel_suspected", "suspicions of a tunnel" },
@@ -138,6 +143,11 @@ put_daemon(const struct json *line)
 	put_value(line, " of ", "pins_max");
 	put_value(line, ", cached answers ", "cache");
 	put_value(line, ", events ", "events.last");
+	put_value(line, "\n  names on our own clock ", "scheduled");
+	put_value(line, ", known ", "scheduled_known");
+	put_value(line, ", kept warm ", "warm");
+	put_value(line, ", budgets ", "budgets");
+	put_value(line, " of ", "budgets_max");
 	put_value(line, "\n  questions ", "counts.questions");
 	put_value(line, ": answered ", "counts.answered");
 	put_value(line, ", denied ", "counts.denied");

@@ -36,6 +36,7 @@ enum control_verb {
 	CONTROL_NOTHING, /* refused, or not read yet */
 	CONTROL_STATUS,
 	CONTROL_PINS,
+	CONTROL_BUDGET,
 	CONTROL_EXPLAIN,
 	CONTROL_EVENTS,
 	CONTROL_RELOAD,
@@ -75,7 +76,7 @@ struct control_conn {
 	/* What the command asks for, and how far its answer is. */
 	uint32_t sandbox; /* 0: all */
 	uint32_t index;
-	uint64_t sequence; /* EVENTS: of the last line */
+	uint64_t sequence; /* EVENTS: of the last line; BUDGET: place */
 	uint32_t hint;
 	bool follow, only_denied, only_alerts;
 	uint64_t serial; /* RELOAD: tells connections apart */
@@ -162,7 +163,13 @@ enum control_more control_pins_next(struct control_conn *, struct line *);
 enum control_more control_destination_next(struct control_conn *,
     struct line *);
 
-/* Of control_explain.c. */
+/* Of control_budget.c. */
+struct budget_report;
+enum control_more control_budget_next(struct control_conn *, struct line *);
+void control_put_bits(struct line *, const struct budget_report *);
+
+/* Of control_explain.c. Whether a sandbox before this one has its policy. */
+bool control_is_repeated(const struct policy *, uint32_t sandbox);
 enum control_more control_explain_next(struct control_conn *, char *buf,
     size_t size, size_t *ret_len);
 bool control_type_read(const char *text, uint16_t *ret);

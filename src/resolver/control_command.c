@@ -72,7 +72,8 @@ read_argument(struct control_conn *conn, const char *word, unsigned position)
 {
 	char reason[TEXT_ERROR_MAX];
 
-	if ((conn->verb == CONTROL_PINS || conn->verb == CONTROL_QUARANTINE ||
+	if ((conn->verb == CONTROL_PINS || conn->verb == CONTROL_BUDGET ||
+		conn->verb == CONTROL_QUARANTINE ||
 		conn->verb == CONTROL_RELEASE) &&
 	    position == 0)
 		return find_sandbox(conn, word);
@@ -102,6 +103,8 @@ verb_of(const char *word)
 		return CONTROL_STATUS;
 	if (strcmp(word, "pins") == 0)
 		return CONTROL_PINS;
+	if (strcmp(word, "budget") == 0)
+		return CONTROL_BUDGET;
 	if (strcmp(word, "explain") == 0)
 		return CONTROL_EXPLAIN;
 	if (strcmp(word, "events") == 0)
@@ -126,17 +129,8 @@ verb_of(const char *word)
 static void
 refuse(struct control_conn *conn, const char *word)
 {
-	static const char *const later[] = { "budget" };
-
-	for (size_t i = 0; i < ARRAY_LEN(later); i++) {
-		if (strcmp(word, later[i]) == 0) {
-			control_fail(conn, "not-yet",
-			    "%s is not in this version yet", word);
-			return;
-		}
-	}
 	control_fail(conn, "unknown-command",
-	    "no command \"%s\": status, pins, explain, events, reload, "
+	    "no command \"%s\": status, pins, budget, explain, events, reload, "
 	    "attach, detach, assign, revoke, quarantine, release",
 	    word);
 }
@@ -246,6 +240,9 @@ put_counts(struct line *j, struct daemon *d)
 	line_number(j, "lookups", n->lookups);
 	line_number(j, "asks", n->asks);
 	line_number(j, "asks_late", n->asks_late);
+	line_number(j, "unpaid", n->unpaid);
+	line_number(j, "budget_full", n->budget_full);
+	line_number(j, "schedule_full", n->schedule_full);
 	line_number(j, "foreign_answers", d->upstream.foreign);
 	line_number(j, "stale_answers", n->stale_answers);
 	line_number(j, "stale_acks", n->stale_acks);
@@ -333,6 +330,13 @@ put_daemon(struct line *j, struct daemon *d)
 	line_number(j, "pins", pins_in_use(&d->engine.pins));
 	line_number(j, "pins_max", d->config->edge->settings.limits.pins);
 	line_number(j, "cache", cache_in_use(&d->engine.cache));
+	line_number(j, "scheduled", schedule_count(&d->engine.schedule));
+	line_number(j, "scheduled_known",
+	    schedule_count_known(&d->engine.schedule, d->now_ms));
+	line_number(j, "warm", warm_count(&d->engine.warm));
+	line_number(j, "budgets", table_in_use(&d->engine.budget.keys));
+	line_number(j, "budgets_max",
+	    d->config->edge->settings.limits.budget_keys);
 	line_number(j, "tcp_connections", pool_in_use(&d->streams.pool));
 	line_number(j, "asks_in_flight", d->upstream.flights_used);
 	line_number(j, "pins_in_flight", d->helper.in_flight);
@@ -554,6 +558,9 @@ control_next(struct control_conn *conn, char *buf, size_t size, size_t *ret_len)
 		break;
 	case CONTROL_PINS:
 		more = control_pins_next(conn, &j);
+		break;
+	case CONTROL_BUDGET:
+		more = control_budget_next(conn, &j);
 		break;
 	case CONTROL_EXPLAIN:
 		if (conn->to.family != 0) {

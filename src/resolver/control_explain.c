@@ -138,18 +138,59 @@ suggest(const struct control_conn *conn, const struct verdict *verdict,
 	UNREACHABLE();
 }
 
+static uint64_t
+whole_bits(uint64_t amount)
+{
+	return (amount + BUDGET_BIT - 1) / BUDGET_BIT;
+}
+
+/* What it would cost now, or why nothing. */
+static void
+put_cost(struct line *j, enum engine_cost cost,
+    const struct engine_quote *quote)
+{
+	static const char *const words[] = { [COST_PRICE] = NULL,
+		[COST_DENIED] = "denied",
+		[COST_LOCAL] = "local",
+		[COST_SCHEDULED] = "scheduled",
+		[COST_CACHED] = "cached",
+		[COST_AUDIT] = "audit" };
+	const uint32_t *part = quote->price.part;
+
+	if (cost != COST_PRICE) {
+		line_null(j, "cost");
+		line_text(j, "free", words[cost]);
+		return;
+	}
+	line_object(j, "cost");
+	line_number(j, "bits", whole_bits(budget_total(&quote->price)));
+	line_number(j, "time_bits", whole_bits(part[METER_TIME]));
+	line_number(j, "type_bits", whole_bits(part[METER_TYPE]));
+	line_number(j, "name_bits", whole_bits(part[METER_NAME]));
+	line_number(j, "left_bits", quote->left / BUDGET_BIT);
+	line_object_end(j);
+}
+
 static void
 put_verdict(struct line *j, const struct control_conn *conn, uint32_t sandbox)
 {
-	const struct policy *policy = conn->control->daemon->engine.policy;
+	const struct daemon *d = conn->control->daemon;
+	const struct engine *e = &d->engine;
+	const struct policy *policy = e->policy;
 	const struct policy_sandbox *of = policy_sandbox(policy, sandbox);
 	struct verdict verdict =
 	    engine_explain(policy, sandbox, &conn->name, conn->type);
+	struct engine_quote quote = { .left = 0 };
+	enum engine_cost cost = engine_price(e, sandbox, &conn->name,
+	    conn->type, d->now_ms, &quote);
 	bool allowed;
 	char text[DNAME_TEXT_MAX + 64];
 
-	if (engine_is_quarantined(&conn->control->daemon->engine, sandbox))
+	if (engine_is_quarantined(e, sandbox))
 		verdict.denial = DENIAL_QUARANTINED;
+	else if (cost == COST_PRICE && !policy->profiles[of->profile].audit &&
+	    budget_total(&quote.price) > quote.left)
+		verdict.denial = DENIAL_BUDGET;
 	allowed = verdict.denial == DENIAL_NONE;
 	line_text(j, "kind", "verdict");
 	(void)dname_print(&conn->name, text);
@@ -165,6 +206,7 @@ put_verdict(struct line *j, const struct control_conn *conn, uint32_t sandbox)
 	line_text(j, "mode", verdict.audit ? "audit" : "enforce");
 	put_rule(j, "by", policy, verdict.rule);
 	put_services(j, &verdict);
+	put_cost(j, cost, &quote);
 	if (why_not(&verdict) == DENIAL_NONE)
 		return;
 	put_rule(j, "nearest", policy,
@@ -175,9 +217,8 @@ put_verdict(struct line *j, const struct control_conn *conn, uint32_t sandbox)
 		line_null(j, "would_allow");
 }
 
-/* Whether a sandbox before this one has the same policy. */
-static bool
-is_repeated(const struct policy *policy, uint32_t sandbox)
+bool
+control_is_repeated(const struct policy *policy, uint32_t sandbox)
 {
 	uint32_t profile = policy_sandbox(policy, sandbox)->profile;
 
@@ -206,7 +247,7 @@ control_explain_next(struct control_conn *conn, char *buf, size_t size,
 	} else if (sandbox > d->sandbox_count) {
 		return CONTROL_END;
 	} else if (policy_sandbox(d->engine.policy, sandbox) == NULL ||
-	    is_repeated(d->engine.policy, sandbox)) {
+	    control_is_repeated(d->engine.policy, sandbox)) {
 		return CONTROL_SKIP;
 	}
 	/* It may have gone with a reload since it was named. */

@@ -460,7 +460,9 @@ def test_commands(dir, up1, up2, corp):
     check("pins of another sandbox",
           r.command("pins box2") == [{"ok": True}])
     for line, code in (("pins box3", "unknown-sandbox"),
-                       ("budget", "not-yet"), ("attach x", "not-here"), ("frobnicate", "unknown-command"),
+                       ("budget box3", "unknown-sandbox"),
+                       ("budget box1 x", "usage"),
+                       ("budget --live", "usage"), ("attach x", "not-here"), ("frobnicate", "unknown-command"),
                        ("explain", "usage"), ("explain a..b", "bad-name"),
                        ("explain ok.example.com XYZ", "bad-type"),
                        ("status -x", "usage"), ("status  x", "usage"),
@@ -468,6 +470,26 @@ def test_commands(dir, up1, up2, corp):
         answer = r.command(line)
         check("%.20r is refused as %s" % (line, code),
               answer[-1].get("error", {}).get("code") == code, answer)
+    budget = r.command("budget")
+    check("budgets: exact names, two sandboxes, one policy",
+          [(b["level"], b["sandbox"], b["rule"]) for b in budget[:-1]] ==
+          [("rule", "box1", None), ("sandbox", "box1", None),
+           ("policy", None, None), ("rule", "box2", None),
+           ("sandbox", "box2", None)], budget)
+    used = [b["used_bits"] for b in budget[:-1]]
+    check("one has spent, all three know of it", 4 < used[0] < 200 and
+          used == [used[0]] * 3 + [0, 0], budget)
+    check("of the defaults", [b["limit_bits"] for b in budget[:3]] ==
+          [8192, 32768, 131072] and budget[3]["left_bits"] == 8192 - 20,
+          budget)
+    check("of one sandbox", r.command("budget box2")[:2] == budget[3:5] and
+          len(r.command("budget box2")) == 4)
+    verdict = r.command("explain ok.example.com --sandbox box1")[0]
+    check("what is known costs nothing", verdict["cost"] is None and
+          verdict["free"] == "cached", verdict)
+    verdict = r.command("explain ok.example.com --sandbox box2")[0]
+    check("what is not has its price", verdict["cost"]["bits"] > 4 and
+          verdict["cost"]["left_bits"] == 8192 - 20, verdict)
     verdict = r.command("explain ok.example.com --sandbox box1")[0]
     check("explain a listed name", verdict["verdict"] == "allow" and
           verdict["by"]["rule"] == "ok.example.com" and
