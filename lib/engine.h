@@ -226,6 +226,17 @@ void engine_pins_lost(struct engine *, uint32_t sandbox, uint64_t window_ms,
  * one is never ascribed to the sandbox whose address it bears.
  */
 void engine_rejected(struct engine *, const struct rejected *, uint64_t now_ms);
+/* A quota of a sandbox is half spent, or spent: an alert. */
+struct uploaded {
+	uint32_t sandbox; /* that exists, or nothing is told */
+	bool exceeded; /* all of it */
+	bool sum; /* over all that it sends; else over a rule */
+	bool has_rule; /* which is one with a name */
+	enum rule_kind kind;
+	struct dname name;
+	uint64_t used, limit; /* octets of this day */
+};
+void engine_uploaded(struct engine *, const struct uploaded *, uint64_t now_ms);
 /* A flow that connection tracking has ended: an event where a sandbox began
  * it and the ledger knows its destination. */
 void engine_flow_ended(struct engine *, const struct ended_flow *,

@@ -64,6 +64,39 @@ engine_rejected(struct engine *e, const struct rejected *r, uint64_t now_ms)
 		e->counts.rejects++;
 }
 
+static void
+say(struct event *event, const char *text)
+{
+	size_t i = 0;
+
+	for (; text[i] != '\0' && i + 1 < sizeof(event->text); i++)
+		event->text[i] = text[i];
+	event->text[i] = '\0';
+}
+
+void
+engine_uploaded(struct engine *e, const struct uploaded *u, uint64_t now_ms)
+{
+	struct event *event;
+
+	engine_enter(e, now_ms);
+	if (policy_sandbox(e->policy, u->sandbox) == NULL)
+		return;
+	event = engine_event(e,
+	    u->exceeded ? EVENT_UPLOAD_EXCEEDED : EVENT_UPLOAD_NOTICE,
+	    u->sandbox, NULL);
+	event->upload = (struct event_upload){ true, u->used, u->limit };
+	event->has_rule = u->has_rule;
+	event->rule_kind = u->kind;
+	event->rule_name = u->name;
+	if (u->sum)
+		say(event, "of all that the sandbox may send in a day");
+	else if (u->has_rule)
+		say(event, "of what may be sent to the rule's names in a day");
+	else
+		say(event, "of what may be sent to a list's names in a day");
+}
+
 /* The names for which an element was opened. */
 static void
 name_holders(const struct engine *e, uint32_t slot, struct event *event)

@@ -40,6 +40,8 @@ event_kind_of(enum event_action action)
 	case EVENT_BUDGET_EXCEEDED:
 	case EVENT_SOURCE_SPOOFED:
 	case EVENT_DIRECT_IP_REJECTED:
+	case EVENT_UPLOAD_NOTICE:
+	case EVENT_UPLOAD_EXCEEDED:
 	case EVENT_PINS_LOST:
 	case EVENT_PINS_RESTORED:
 		return EVENT_KIND_ALERT;
@@ -85,6 +87,10 @@ event_action_name(enum event_action action)
 		return "direct-ip-rejected";
 	case EVENT_FLOW_ENDED:
 		return "flow-ended";
+	case EVENT_UPLOAD_NOTICE:
+		return "upload-notice";
+	case EVENT_UPLOAD_EXCEEDED:
+		return "upload-exceeded";
 	case EVENT_SANDBOX_ATTACHED:
 		return "sandbox-attached";
 	case EVENT_SANDBOX_DETACHED:
@@ -342,6 +348,7 @@ event_severity(const struct event *e)
 	case EVENT_CONFIG_REFUSED:
 	case EVENT_PINS_RESTORED:
 	case EVENT_SANDBOX_RELEASED:
+	case EVENT_UPLOAD_NOTICE:
 		return 4;
 	case EVENT_BUDGET_NOTICE:
 		return 5;
@@ -349,6 +356,7 @@ event_severity(const struct event *e)
 		return 7;
 	case EVENT_SOURCE_SPOOFED:
 	case EVENT_SANDBOX_QUARANTINED:
+	case EVENT_UPLOAD_EXCEEDED:
 		return 6;
 	case EVENT_REBINDING_BLOCKED:
 		return e->addr_class == ADDR_METADATA ? 7 : 6;
@@ -377,9 +385,11 @@ event_class_of(const struct event *e)
 		return (struct event_class){ "intrusion_detection network",
 			e->passed ? "allowed" : "denied" };
 	case EVENT_BUDGET_NOTICE:
+	case EVENT_UPLOAD_NOTICE:
 		return (struct event_class){ "intrusion_detection network",
 			"info" };
 	case EVENT_BUDGET_EXCEEDED:
+	case EVENT_UPLOAD_EXCEEDED:
 	case EVENT_REBINDING_BLOCKED:
 	case EVENT_SOURCE_SPOOFED:
 		return (struct event_class){ "intrusion_detection network",

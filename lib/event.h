@@ -39,6 +39,8 @@ enum event_action {
 	EVENT_SOURCE_SPOOFED,
 	EVENT_DIRECT_IP_REJECTED,
 	EVENT_FLOW_ENDED,
+	EVENT_UPLOAD_NOTICE,
+	EVENT_UPLOAD_EXCEEDED,
 	EVENT_SANDBOX_ATTACHED,
 	EVENT_SANDBOX_DETACHED,
 	EVENT_SANDBOX_ASSIGNED,
@@ -93,6 +95,12 @@ struct event_budget {
 	struct budget_report report;
 };
 
+/* Octets that were sent in a day, and how many may be. */
+struct event_upload {
+	bool counted;
+	uint64_t used, limit; /* limit 0: no bound */
+};
+
 struct event {
 	enum event_action action;
 	uint32_t sandbox; /* 0: none */
@@ -126,6 +134,7 @@ struct event {
 	enum denial would_denial; /* WOULD_DENY, of a question: why */
 	bool would_quarantine; /* an alert that cuts nobody off in an audit */
 	struct event_flow flow; /* flow-ended */
+	struct event_upload upload; /* upload-*; heartbeat: in sum */
 	uint8_t name_count; /* flow-ended: of the names that opened it */
 	struct dname names[EVENT_NAMES_MAX];
 	uint32_t duration_ms; /* of the query or flow; pins-lost: how long

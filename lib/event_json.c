@@ -540,6 +540,18 @@ put_details(struct printer *p, const struct event *e)
 		put_number(p, "count", e->count);
 }
 
+static void
+put_upload(struct printer *p, const struct event_upload *upload)
+{
+	if (!upload->counted)
+		return;
+	open_with(p, "upload", '{');
+	put_number(p, "used", upload->used);
+	if (upload->limit != 0)
+		put_number(p, "limit", upload->limit);
+	close_with(p, '}');
+}
+
 /* Why: of a denial, of a packet, or of a quarantine. */
 static void
 put_reason(struct printer *p, const struct event *e)
@@ -585,6 +597,7 @@ put_namewall(struct printer *p, const struct event *e,
 			    context->source_count);
 		if (context->counts != NULL)
 			put_counts(p, e, context->counts);
+		put_upload(p, &e->upload);
 	}
 	if (prints(p, RANK_DETAIL))
 		put_details(p, e);

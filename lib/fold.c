@@ -91,6 +91,8 @@ make_key(uint8_t key[KEY_SIZE], const struct fold *f, const struct event *e)
 	case EVENT_BUDGET_NOTICE:
 	case EVENT_BUDGET_EXCEEDED:
 	case EVENT_FLOW_ENDED:
+	case EVENT_UPLOAD_NOTICE:
+	case EVENT_UPLOAD_EXCEEDED:
 	case EVENT_SANDBOX_ATTACHED:
 	case EVENT_SANDBOX_DETACHED:
 	case EVENT_SANDBOX_QUARANTINED:

@@ -8,7 +8,8 @@
 
 static const uint8_t seed[32] = "a seed for the tests of the core";
 static const char rules[] =
-    "policy agent quarantine_on tunnel-suspected direct-ip-rejected\n"
+    "policy agent quarantine_on tunnel-suspected direct-ip-rejected "
+    "upload-exceeded\n"
     "allow www.example.com\n"
     "policy calm quarantine_on rebinding-blocked\n"
     "allow www.example.com\n"
@@ -169,6 +170,50 @@ START_TEST(alerts_of_the_policy_do_it)
 }
 END_TEST
 
+static void
+upload(uint32_t sandbox, bool exceeded, bool has_rule)
+{
+	struct uploaded u = { .sandbox = sandbox,
+		.exceeded = exceeded,
+		.sum = !has_rule,
+		.has_rule = has_rule,
+		.kind = RULE_CHILD,
+		.used = exceeded ? 1000 : 500,
+		.limit = 1000 };
+
+	engine_uploaded(engine, &u, 1000);
+}
+
+START_TEST(a_quota_that_is_spent_is_told_and_may_do_it)
+{
+	settle();
+	upload(1, false, true);
+	ck_assert(engine_next_effect(engine, &effect));
+	ck_assert_int_eq(effect.kind, EFFECT_EVENT);
+	ck_assert_int_eq(effect.u.event.action, EVENT_UPLOAD_NOTICE);
+	ck_assert(effect.u.event.has_rule);
+	ck_assert_int_eq(effect.u.event.rule_kind, RULE_CHILD);
+	ck_assert_uint_eq(effect.u.event.upload.used, 500);
+	ck_assert_uint_eq(effect.u.event.upload.limit, 1000);
+	ck_assert(!engine_next_effect(engine, &effect));
+	upload(2, true, false);
+	ck_assert(engine_next_effect(engine, &effect));
+	ck_assert_int_eq(effect.u.event.action, EVENT_UPLOAD_EXCEEDED);
+	ck_assert(!effect.u.event.has_rule);
+	ck_assert_str_eq(effect.u.event.text,
+	    "of all that the sandbox may send in a day");
+	ck_assert(!engine_next_effect(engine, &effect));
+	ck_assert(!engine_is_quarantined(engine, 2));
+	/* A policy that says so, and a number that is nobody's. */
+	upload(1, true, true);
+	drain();
+	ck_assert(engine_is_quarantined(engine, 1));
+	ck_assert_int_eq(seen.last.u.quarantine.alert, EVENT_UPLOAD_EXCEEDED);
+	upload(99, true, true);
+	ck_assert(!engine_next_effect(engine, &effect));
+}
+END_TEST
+
 START_TEST(goes_with_its_sandbox)
 {
 	settle();
@@ -204,6 +249,7 @@ main(void)
 	tcase_add_test(all, is_done_once_and_undone_once);
 	tcase_add_test(all, a_record_is_not_told);
 	tcase_add_test(all, alerts_of_the_policy_do_it);
+	tcase_add_test(all, a_quota_that_is_spent_is_told_and_may_do_it);
 	tcase_add_test(all, goes_with_its_sandbox);
 	tcase_add_test_raise_signal(all, nobody_is_a_bug, SIGABRT);
 	return unit_run(suite);

@@ -35,6 +35,8 @@ START_TEST(actions_have_names_and_kinds)
 		{ EVENT_STOPPED, "stopped", "event" },
 		{ EVENT_DIRECT_IP_REJECTED, "direct-ip-rejected", "alert" },
 		{ EVENT_FLOW_ENDED, "flow-ended", "event" },
+		{ EVENT_UPLOAD_NOTICE, "upload-notice", "alert" },
+		{ EVENT_UPLOAD_EXCEEDED, "upload-exceeded", "alert" },
 		{ EVENT_HEARTBEAT, "heartbeat", "metric" },
 	};
 

@@ -17,7 +17,7 @@
 
 #define GOLDEN       SRCDIR "/tests/unit/golden/events.jsonl"
 #define DOCS         SRCDIR "/docs/events.md"
-#define EXAMPLES_MAX 40
+#define EXAMPLES_MAX 48
 
 static struct dname
 name_of(const char *text)
@@ -282,6 +282,27 @@ make_packets(struct event *ret)
 }
 
 static size_t
+make_uploads(struct event *ret)
+{
+	ret[0] = (struct event){ .action = EVENT_UPLOAD_NOTICE,
+		.sandbox = 1,
+		.has_rule = true,
+		.rule_kind = RULE_BELOW,
+		.rule_name = name_of("example.org"),
+		.upload = { true, 26214400, 52428800 } };
+	ret[1] = (struct event){ .action = EVENT_UPLOAD_EXCEEDED,
+		.sandbox = 1,
+		.upload = { true, 52428800, 52428800 } };
+	snprintf(ret[1].text, sizeof(ret[1].text),
+	    "of all that the sandbox may send in a day");
+	ret[2] = (struct event){ .action = EVENT_HEARTBEAT,
+		.sandbox = 1,
+		.duration_ms = 60000,
+		.upload = { true, 1000, 0 } };
+	return 3;
+}
+
+static size_t
 make_others(struct event *ret)
 {
 	static const enum event_action actions[] = { EVENT_SANDBOX_ATTACHED,
@@ -319,6 +340,7 @@ make_examples(struct event ret[EXAMPLES_MAX])
 	count += make_alerts(ret + count);
 	count += make_budgets(ret + count);
 	count += make_packets(ret + count);
+	count += make_uploads(ret + count);
 	return count + make_others(ret + count);
 }
 
