@@ -45,6 +45,9 @@ struct policy_terms {
 	uint64_t until_wall_ms; /* 0: for ever; see policy_expire_rules() */
 	bool expired; /* its rules grant nothing */
 	uint32_t budget; /* of each wildcard, 1/256 bit in 24 h */
+	/* Octets that go to its names a day, and by which number the quota is
+	 * known; 0: no quota. */
+	uint64_t upload, upload_rule;
 };
 
 struct policy_rule {

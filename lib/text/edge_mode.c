@@ -35,7 +35,8 @@ refuse_any(struct edge_reader *r, const struct yaml_node *map,
 static int
 check_sandboxes(struct edge_reader *r)
 {
-	static const char *const keys[] = { "mac", "inbound", "dhcp" };
+	static const char *const keys[] = { "mac", "inbound", "dhcp",
+		"upload" };
 	const struct yaml_node *map = yaml_tree_get(r->root, "sandboxes");
 	int status = 0;
 
@@ -44,6 +45,21 @@ check_sandboxes(struct edge_reader *r)
 	for (const struct yaml_node *n = map->first; status == 0 && n != NULL;
 	     n = n->next)
 		status = refuse_any(r, n, keys, ARRAY_LEN(keys));
+	return status;
+}
+
+/* Quotas are rules of our own, too. */
+static int
+check_uploads(struct edge_reader *r, const struct yaml_node *policy)
+{
+	static const char *const keys[] = { "upload" };
+	const struct yaml_node *allow = yaml_tree_get(policy, "allow");
+	int status = refuse_any(r, policy, keys, ARRAY_LEN(keys));
+
+	for (const struct yaml_node *n = allow != NULL ? allow->first : NULL;
+	     status == 0 && n != NULL; n = n->next)
+		if (n->kind == YAML_MAPPING)
+			status = refuse_any(r, n, keys, ARRAY_LEN(keys));
 	return status;
 }
 
@@ -62,6 +78,8 @@ check_policies(struct edge_reader *r)
 			    "\"mode: audit\" opens everything, and with "
 			    "\"nft: {mode: sets}\" only your rules could; "
 			    "leave it out");
+		if (check_uploads(r, n) < 0)
+			return -EINVAL;
 	}
 	return 0;
 }

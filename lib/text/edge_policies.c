@@ -14,33 +14,55 @@
 #include <string.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_uploads.h"
 #include "lib/text/fields.h"
 
 #define POLICIES_MAX 512
 #define USE_MAX      16
 
 static int
-service_insert(struct edge_policy *policy, const struct service *one)
+service_insert(struct service **services, size_t *count,
+    const struct service *one)
 {
-	struct service *list;
+	struct service *list = *services;
 	size_t at = 0;
 
-	while (at < policy->service_count &&
-	    edge_service_compare(&policy->services[at], one) < 0)
+	while (at < *count && edge_service_compare(&list[at], one) < 0)
 		at++;
-	if (at < policy->service_count &&
-	    edge_service_compare(&policy->services[at], one) == 0)
+	if (at < *count && edge_service_compare(&list[at], one) == 0)
 		return 0;
-	list =
-	    text_grow(policy->services, policy->service_count, sizeof(*list));
+	list = text_grow(list, *count, sizeof(*list));
 	if (list == NULL)
 		return -ENOMEM;
-	policy->services = list;
-	memmove(&list[at + 1], &list[at],
-	    (policy->service_count - at) * sizeof(*list));
+	*services = list;
+	memmove(&list[at + 1], &list[at], (*count - at) * sizeof(*list));
 	list[at] = *one;
-	policy->service_count++;
+	++*count;
 	return 0;
+}
+
+static int
+services_add(struct edge_policy *policy, const struct service *services,
+    size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = service_insert(&policy->services,
+		    &policy->service_count, &services[i]);
+	return status;
+}
+
+static int
+unmetered_add(struct edge_policy *policy, const struct service *services,
+    size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = service_insert(&policy->unmetered,
+		    &policy->unmetered_count, &services[i]);
+	return status;
 }
 
 static int
@@ -102,6 +124,7 @@ struct terms {
 	struct service services[EDGE_SERVICES_MAX];
 	struct prefix private_ok[EDGE_PRIVATE_MAX];
 	uint8_t service_count, private_count;
+	struct edge_upload upload; /* octets 0: none */
 };
 
 /* `github.com: 443` in a list of rules: a map with a name for its key. */
@@ -132,7 +155,7 @@ static int
 check_rule_keys(struct edge_reader *r, const struct yaml_node *map, bool deny)
 {
 	static const char *const opening[] = { "ports", "types", "budget",
-		"private", "addresses" };
+		"upload", "private", "addresses" };
 	const struct yaml_node *until = yaml_tree_get(map, "until");
 	bool list = yaml_tree_get(map, "list") != NULL;
 
@@ -150,13 +173,23 @@ check_rule_keys(struct edge_reader *r, const struct yaml_node *map, bool deny)
 			    "a rule under deny opens nothing; leave \"%s\" "
 			    "out",
 			    opening[i]);
-		if (list && i >= 3)
+		if (list && i >= 4)
 			return text_error_at(r->error, r->file, n->key,
 			    "\"%s\" belongs to a rule with a name, not to a "
 			    "list",
 			    opening[i]);
 	}
 	return 0;
+}
+
+static uint64_t
+rule_of(const struct yaml_node *map)
+{
+	const struct yaml_node *name = yaml_tree_get(map, "name");
+	const struct yaml_node *list = yaml_tree_get(map, "list");
+	const struct yaml_node *node = name != NULL ? name : list;
+
+	return edge_upload_rule(node->text, node->len, name == NULL);
 }
 
 static int
@@ -182,6 +215,11 @@ read_rule_map(struct edge_reader *r, const struct yaml_node *map, bool deny,
 	if (status == 0 && private_ok != NULL)
 		status = edge_private_read(r->file, private_ok,
 		    terms->private_ok, &terms->private_count, r->error);
+	if (status == 0)
+		status = edge_upload_read(r->file, map, &terms->upload.octets,
+		    r->error);
+	if (status == 0)
+		terms->upload.rule = rule_of(map);
 	return status;
 }
 
@@ -201,6 +239,9 @@ read_rule_text(struct edge_reader *r, const struct yaml_node *rule,
 		    rule->text, before->text, rule->text);
 	status = edge_rule_split(r->file, rule, &name_len, terms->services,
 	    &terms->service_count, r->error);
+	if (status == 0)
+		terms->upload.rule =
+		    edge_upload_rule(rule->text, name_len, false);
 	if (status == 0 && deny && terms->service_count > 0)
 		return text_error_at(r->error, r->file, rule,
 		    "a rule under deny opens nothing; write \"%.*s\" without "
@@ -215,10 +256,16 @@ add_terms(struct edge_policy *policy, const struct terms *terms,
     const struct terms *fallback)
 {
 	const struct terms *from = terms->service_count > 0 ? terms : fallback;
-	int status = 0;
+	struct edge_upload upload = terms->upload;
+	int status = services_add(policy, from->services, from->service_count);
 
-	for (size_t i = 0; i < from->service_count && status == 0; i++)
-		status = service_insert(policy, &from->services[i]);
+	if (upload.octets == 0)
+		upload.octets = fallback->upload.octets;
+	if (status == 0 && upload.octets != 0)
+		status = edge_upload_insert(policy, &upload);
+	else if (status == 0)
+		status =
+		    unmetered_add(policy, from->services, from->service_count);
 	for (size_t i = 0; i < terms->private_count && status == 0; i++)
 		status = private_insert(policy, &terms->private_ok[i]);
 	return status;
@@ -311,6 +358,9 @@ read_policy(struct edge_reader *r, const struct yaml_node *map,
 		status = read_mode(r, map, &policy->audit);
 	if (status == 0)
 		status = read_default_ports(r, map, &fallback);
+	if (status == 0)
+		status = edge_upload_read(r->file, map, &fallback.upload.octets,
+		    r->error);
 	allow = yaml_tree_get(map, "allow");
 	if (status == 0 && allow != NULL)
 		status = read_rules(r, allow, policy, &fallback, false);
@@ -368,8 +418,12 @@ use_one(struct edge_reader *r, const struct yaml_node *node, size_t user,
 		    "read; use what it uses here too, and take its \"use\" "
 		    "away",
 		    node->text);
-	for (size_t i = 0; i < used->service_count && status == 0; i++)
-		status = service_insert(sum, &used->services[i]);
+	status = services_add(sum, used->services, used->service_count);
+	if (status == 0)
+		status =
+		    unmetered_add(sum, used->unmetered, used->unmetered_count);
+	for (size_t i = 0; i < used->upload_count && status == 0; i++)
+		status = edge_upload_insert(sum, &used->uploads[i]);
 	for (size_t i = 0; i < used->private_count && status == 0; i++)
 		status = private_insert(sum, &used->private_ok[i]);
 	return status;

@@ -13,6 +13,7 @@
 
 #include "lib/text/edge_inbound.h"
 #include "lib/text/edge_listeners.h"
+#include "lib/text/edge_uploads.h"
 #include "lib/text/fields.h"
 
 #define SANDBOXES_MAX 4096
@@ -229,6 +230,9 @@ read_sandbox(struct edge_reader *r, const struct yaml_node *map,
 	node = yaml_tree_get(map, "dhcp");
 	if (status == 0 && node != NULL)
 		status = value_bool(r->file, node, &sandbox->dhcp, r->error);
+	if (status == 0)
+		status = edge_upload_read(r->file, map, &sandbox->upload,
+		    r->error);
 	node = yaml_tree_get(map, "labels");
 	if (status == 0 && node != NULL)
 		status = read_sandbox_labels(r, node, sandbox);

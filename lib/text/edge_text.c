@@ -53,6 +53,8 @@ edge_config_free(struct edge_config *config)
 	for (size_t i = 0; i < config->policy_count; i++) {
 		free(config->policies[i].services);
 		free(config->policies[i].private_ok);
+		free(config->policies[i].uploads);
+		free(config->policies[i].unmetered);
 	}
 	for (size_t i = 0; i < config->sandbox_count; i++) {
 		free(config->sandboxes[i].inbound);

@@ -23,6 +23,11 @@
 #define EDGE_INBOUND_MAX         16
 #define EDGE_ATTACH_PREFIXES_MAX 64
 
+/* A rule that has a quota, by number (edge_uploads). */
+struct edge_upload {
+	uint64_t rule, octets; /* a day */
+};
+
 /* A policy as the guard sees it: the union over its rules and those of the
  * policies that it uses. */
 struct edge_policy {
@@ -33,6 +38,11 @@ struct edge_policy {
 	struct prefix *private_ok;
 	size_t private_count;
 	bool audit; /* what is not protected may be reached without a pin */
+	struct edge_upload *uploads;
+	size_t upload_count;
+	/* Those of the services that a rule without a quota names; sorted. */
+	struct service *unmetered;
+	size_t unmetered_count;
 	bool attachable; /* in attach.policies */
 };
 
@@ -54,6 +64,7 @@ struct edge_sandbox {
 	struct edge_inbound *inbound; /* of the configuration */
 	uint8_t inbound_count;
 	bool dhcp; /* it may speak DHCP with this host */
+	uint64_t upload; /* octets that it may send a day; 0: no bound */
 	struct setting_label *labels; /* of the configuration */
 	uint8_t label_count;
 	bool attached; /* at run time: not of the file (edge_attach) */

@@ -259,7 +259,7 @@ static const struct field fields[] = {
 	OTHER("sandbox.dhcp", "false", "whether it may ask this host by DHCP"),
 	OTHER("sandbox.labels", "none", "words that its events bear"),
 	LATER("sandbox.each"),
-	LATER("sandbox.upload"),
+	OTHER("sandbox.upload", "none", "octets that it may send a day"),
 
 	OTHER("policy.use", "none", "policies whose rules are added"),
 	OTHER("policy.mode", "enforce", "whether its rules hold"),
@@ -275,7 +275,7 @@ static const struct field fields[] = {
 	    "alerts after which a sandbox is cut off"),
 	OTHER("policy.allow", "none", "rules that allow"),
 	OTHER("policy.deny", "none", "rules that deny"),
-	LATER("policy.upload"),
+	OTHER("policy.upload", "none", "upload of rules that name none"),
 
 	OTHER("rule.name", NULL, "a name, or a wildcard"),
 	OTHER("rule.list", NULL, "a list of names"),
@@ -288,7 +288,7 @@ static const struct field fields[] = {
 	OTHER("rule.reason", "none", "a note"),
 	OTHER("rule.force", "false", "take a wildcard at a public suffix"),
 	OTHER("rule.accept", "none", "warnings that are taken knowingly"),
-	LATER("rule.upload"),
+	OTHER("rule.upload", "of the policy", "octets that go there a day"),
 };
 
 const struct field *

@@ -27,8 +27,6 @@ static int
 read_alert(const char *file, const struct yaml_node *node, uint64_t *bits,
     struct text_error *ret_error)
 {
-	static const char *const later[] = { "upload-notice",
-		"upload-exceeded" };
 	const char *names[EVENT_ACTION_LAST + 1], *nearest;
 	size_t count = 0;
 
@@ -47,9 +45,6 @@ read_alert(const char *file, const struct yaml_node *node, uint64_t *bits,
 		*bits |= UINT64_C(1) << i;
 		return 0;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(later); i++)
-		if (strcmp(node->text, later[i]) == 0)
-			return fields_later(file, node, node->text, ret_error);
 	nearest = text_nearest(node->text, names, count);
 	if (nearest != NULL)
 		return text_error_at(ret_error, file, node,

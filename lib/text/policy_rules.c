@@ -15,6 +15,7 @@
 
 #include "lib/meter.h"
 #include "lib/require.h"
+#include "lib/text/edge_uploads.h"
 #include "lib/text/policy_alerts.h"
 #include "lib/text/policy_refresh.h"
 #include "lib/text/zone_text.h"
@@ -232,12 +233,14 @@ read_terms(struct reader *r, const struct yaml_node *map, uint32_t *ret_index)
 	const struct yaml_node *addresses = yaml_tree_get(map, "addresses");
 	const struct yaml_node *until = yaml_tree_get(map, "until");
 	const struct yaml_node *budget = yaml_tree_get(map, "budget");
+	const struct yaml_node *upload = yaml_tree_get(map, "upload");
 	struct policy_terms terms = r->set->terms[r->fallback];
 	int status = 0;
 
 	*ret_index = r->fallback;
 	if (ports == NULL && types == NULL && private_ok == NULL &&
-	    addresses == NULL && until == NULL && budget == NULL)
+	    addresses == NULL && until == NULL && budget == NULL &&
+	    upload == NULL)
 		return 0;
 	if (ports != NULL)
 		status = edge_ports_read(r->file, ports, terms.services,
@@ -253,6 +256,9 @@ read_terms(struct reader *r, const struct yaml_node *map, uint32_t *ret_index)
 		status = read_until(r, until, &terms);
 	if (status == 0 && budget != NULL)
 		status = read_budget(r, map, budget, &terms);
+	if (status == 0)
+		status =
+		    edge_upload_read(r->file, map, &terms.upload, r->error);
 	return status < 0 ? status : add_terms(r, &terms, ret_index);
 }
 
@@ -295,11 +301,24 @@ read_notes(struct reader *r, const struct yaml_node *map,
 	return status;
 }
 
+/* A quota is that of one rule, whose terms it makes its own. */
+static int
+own_upload(struct reader *r, uint64_t rule, struct pending_rule *pending)
+{
+	struct policy_terms terms = r->set->terms[pending->rule.terms];
+
+	if (terms.upload == 0 || pending->rule.deny)
+		return 0;
+	terms.upload_rule = rule;
+	return add_terms(r, &terms, &pending->rule.terms);
+}
+
 static int
 add_named(struct reader *r, const struct yaml_node *node, size_t name_len,
     struct pending_rule *pending)
 {
 	char reason[TEXT_ERROR_MAX];
+	int status;
 
 	if (!text_rule_name_read(node->text, name_len, &pending->rule.kind,
 		&pending->rule.name, reason))
@@ -307,7 +326,9 @@ add_named(struct reader *r, const struct yaml_node *node, size_t name_len,
 	pending->rule.file = r->in_file;
 	pending->rule.line = node->line;
 	pending->rule.column = node->column;
-	return add_rule(r, pending);
+	status = own_upload(r, edge_upload_rule(node->text, name_len, false),
+	    pending);
+	return status < 0 ? status : add_rule(r, pending);
 }
 
 static const struct text_file *
@@ -360,6 +381,10 @@ add_list(struct reader *r, const struct yaml_node *node,
 	const struct zone *zone = NULL;
 	bool deny = pending->rule.deny;
 	int status = find_zone(r, node, &zone);
+
+	if (status == 0)
+		status = own_upload(r,
+		    edge_upload_rule(node->text, node->len, true), pending);
 
 	for (size_t i = 0; status == 0 && i < zone->count; i++) {
 		const struct zone_entry *entry = &zone->entries[i];
@@ -453,6 +478,9 @@ read_fallback(struct reader *r, const struct yaml_node *map)
 		    &terms.service_count, r->error);
 	if (status == 0 && types != NULL)
 		status = read_types(r, types, &terms.types);
+	if (status == 0)
+		status =
+		    edge_upload_read(r->file, map, &terms.upload, r->error);
 	return status < 0 ? status : add_terms(r, &terms, &r->fallback);
 }
 

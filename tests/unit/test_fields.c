@@ -78,12 +78,13 @@ START_TEST(keys_are_judged_by_the_map_they_stand_in)
 		    "events, labels, include, attach, control, nft, pins, ttl, "
 		    "bounds, protected, limits, public_suffixes, "
 		    "state_dir, user" },
-		{ "upload: x", "rule.",
-		    "\"upload\" is not in this version yet; leave it out" },
-		{ "uplod: x", "rule.",
-		    "unknown key \"uplod\"; known here are: name, list, "
+		{ "upload: x", "rule.", NULL },
+		{ "each: x", "sandbox.",
+		    "\"each\" is not in this version yet; leave it out" },
+		{ "xyz: x", "rule.",
+		    "unknown key \"xyz\"; known here are: name, list, "
 		    "ports, types, private, addresses, budget, until, reason, "
-		    "force, accept" },
+		    "force, accept, upload" },
 		{ "nams: x", "rule.",
 		    "unknown key \"nams\"; did you mean \"name\"?" } };
 
