@@ -8,7 +8,7 @@
 #include "lib/cursor.h"
 #include "lib/require.h"
 
-#define PADDING 16
+#define PADDING 8
 
 /* Fields beside magic, version, op and id. */
 enum field {
@@ -20,7 +20,8 @@ enum field {
 	FIELD_IFINDEX = 32,
 	FIELD_COUNT = 64,
 	FIELD_ID = 128,
-	FIELD_ADDRESS = 256 /* alone */
+	FIELD_ADDRESS = 256, /* alone */
+	FIELD_RULE = 512
 };
 
 #define ELEMENT  (FIELD_ID | FIELD_SANDBOX | FIELD_ELEMENT)
@@ -54,6 +55,10 @@ fields_of(uint8_t op)
 	case HELPER_STATS:
 	case HELPER_ASSIGN:
 		return SANDBOX | FIELD_COUNT;
+	case HELPER_UPLOAD:
+		return SANDBOX | FIELD_ADDRESS | FIELD_LIFETIME | FIELD_RULE;
+	case HELPER_SPENT:
+		return SANDBOX | FIELD_COUNT | FIELD_RULE;
 	case HELPER_SETTLE:
 	case HELPER_ASK_RELOAD:
 	case HELPER_SWITCHED:
@@ -74,6 +79,8 @@ fields_of(uint8_t op)
 	case HELPER_SOURCE + 1:
 	case HELPER_DETACH + 1:
 	case HELPER_ASSIGN + 1:
+	case HELPER_UPLOAD + 1:
+	case HELPER_SPENT + 1:
 		return RESPONSE;
 	case HELPER_ATTACH + 1:
 		return RESPONSE | FIELD_IFINDEX;
@@ -86,6 +93,8 @@ fields_of(uint8_t op)
 	case HELPER_STOP:
 	case HELPER_ADVICE:
 		return FIELD_COUNT;
+	case HELPER_USED:
+		return FIELD_SANDBOX | FIELD_COUNT | FIELD_RULE;
 	case HELPER_BOUND:
 		return FIELD_SANDBOX | FIELD_IFINDEX | FIELD_COUNT;
 	default:
@@ -94,14 +103,14 @@ fields_of(uint8_t op)
 }
 
 static void
-put_count(struct cursor *c, uint64_t count)
+put_u64(struct cursor *c, uint64_t number)
 {
-	cursor_put_u32_le(c, (uint32_t)count);
-	cursor_put_u32_le(c, (uint32_t)(count >> 32));
+	cursor_put_u32_le(c, (uint32_t)number);
+	cursor_put_u32_le(c, (uint32_t)(number >> 32));
 }
 
 static uint64_t
-read_count(struct cursor *c)
+read_u64(struct cursor *c)
 {
 	uint64_t low = cursor_u32_le(c);
 
@@ -128,7 +137,8 @@ helper_msg_encode(uint8_t *ret, const struct helper_msg *m)
 	cursor_put_u16_le(&c, m->service.port);
 	cursor_put_bytes(&c, m->addr.bytes, sizeof(m->addr.bytes));
 	cursor_put_u32_le(&c, m->ifindex);
-	put_count(&c, m->count);
+	put_u64(&c, m->count);
+	put_u64(&c, m->rule);
 	cursor_put_bytes(&c, padding, sizeof(padding));
 	REQUIRE(!c.error && cursor_left(&c) == 0);
 }
@@ -190,6 +200,8 @@ is_well_formed(const struct helper_msg *m, unsigned fields)
 		return false;
 	if (!(fields & FIELD_COUNT) && m->count != 0)
 		return false;
+	if (!(fields & FIELD_RULE) && m->rule != 0)
+		return false;
 	if (fields & FIELD_ADDRESS)
 		return is_address(m) && is_no_service(m);
 	return fields & FIELD_ELEMENT ? is_element(m) : is_no_element(m);
@@ -233,7 +245,8 @@ helper_msg_decode(struct helper_msg *ret, const uint8_t *wire, size_t len,
 	m.service.port = cursor_u16_le(&c);
 	cursor_bytes(&c, m.addr.bytes, sizeof(m.addr.bytes));
 	m.ifindex = cursor_u32_le(&c);
-	m.count = read_count(&c);
+	m.count = read_u64(&c);
+	m.rule = read_u64(&c);
 	cursor_bytes(&c, padding, sizeof(padding));
 	if (!is_zero(padding, sizeof(padding)) || !is_well_formed(&m, fields))
 		return false;
@@ -280,6 +293,12 @@ helper_op_name(uint8_t op)
 		return "detach";
 	case HELPER_ASSIGN:
 		return "assign";
+	case HELPER_UPLOAD:
+		return "upload";
+	case HELPER_SPENT:
+		return "spent";
+	case HELPER_USED:
+		return "used";
 	case HELPER_RESET:
 		return "reset";
 	case HELPER_RELOAD:

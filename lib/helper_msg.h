@@ -10,7 +10,7 @@
  *  16  1 family 4 or 6   17  1 protocol          18 2 port
  *  20 16 address         36  4 interface index; RESET: window, ms;
  *                               RELOAD: number of the first descriptor
- *  40  8 count                                   48 16 zero, checked
+ *  40  8 count            48  8 rule, by number   56  8 zero, checked
  *
  * Requests are even, their responses op + 1, notices 128 and up. No strings,
  * no lengths, no offsets: there is nothing to get wrong. SOCK_SEQPACKET keeps
@@ -64,9 +64,14 @@ enum helper_op {
 			       once the kernel has it, with the index; before
 			       SETTLE: a record says that it was attached */
 	HELPER_DETACH = 36, /* sandbox. Answered when nothing of it passes */
-	HELPER_ASSIGN = 38 /* sandbox, count: the policy that it has from now
-			      on. Answered when what that does not grant is
-			      gone, with its flows */
+	HELPER_ASSIGN = 38, /* sandbox, count: the policy that it has from now
+			       on. Answered when what that does not grant is
+			       gone, with its flows */
+	HELPER_UPLOAD = 40, /* sandbox, address, rule, lifetime: what goes there
+			       counts against the quota of this rule, as long
+			       as that or a flow lasts */
+	HELPER_SPENT = 42 /* sandbox, rule (0: the sum), count: so many octets
+			     of today are on record */
 };
 
 enum helper_stat {
@@ -99,6 +104,8 @@ enum helper_notice {
 	HELPER_STOP = 138, /* answer what was asked, ask no more, and hang up */
 	HELPER_ADVICE = 140, /* count: enum helper_advice bits, when they change
 				(0 at the start) */
+	HELPER_USED = 142, /* sandbox, rule (0: the sum), count: octets that
+			      were sent today */
 	HELPER_REFUSED = 136 /* no reload, for the reason that is the text of
 				the descriptor attached */
 };
@@ -114,6 +121,7 @@ struct helper_msg {
 	struct service service; /* 0, 0: none */
 	uint32_t ifindex; /* BOUND, ATTACH; RESET: length of the window, ms */
 	uint64_t count;
+	uint64_t rule; /* edge_upload_rule() */
 };
 
 /* Writes exactly HELPER_MSG_SIZE octets. */

@@ -13,6 +13,7 @@ struct shape {
 	bool from_resolver;
 	bool sandbox, status, lifetime, element, ifindex, count;
 	bool address; /* alone */
+	bool rule;
 };
 
 static const struct shape shapes[] = {
@@ -40,6 +41,10 @@ static const struct shape shapes[] = {
 	{ HELPER_DETACH, .from_resolver = true, .sandbox = true },
 	{ HELPER_ASSIGN, .from_resolver = true, .sandbox = true,
 	    .count = true },
+	{ HELPER_UPLOAD, .from_resolver = true, .sandbox = true,
+	    .lifetime = true, .address = true, .rule = true },
+	{ HELPER_SPENT, .from_resolver = true, .sandbox = true, .count = true,
+	    .rule = true },
 	{ HELPER_HELLO + 1, .status = true, .count = true },
 	{ HELPER_PIN + 1, .status = true, .count = true },
 	{ HELPER_UNPIN + 1, .status = true, .count = true },
@@ -57,6 +62,8 @@ static const struct shape shapes[] = {
 	{ HELPER_ATTACH + 1, .status = true, .ifindex = true, .count = true },
 	{ HELPER_DETACH + 1, .status = true, .count = true },
 	{ HELPER_ASSIGN + 1, .status = true, .count = true },
+	{ HELPER_UPLOAD + 1, .status = true, .count = true },
+	{ HELPER_SPENT + 1, .status = true, .count = true },
 	{ HELPER_RESET, .ifindex = true, .count = true },
 	{ HELPER_RELOAD, .ifindex = true, .count = true },
 	{ HELPER_REFUSED, .count = true },
@@ -64,6 +71,7 @@ static const struct shape shapes[] = {
 	{ HELPER_BOUND, .sandbox = true, .ifindex = true, .count = true },
 	{ HELPER_REOPEN, .count = true },
 	{ HELPER_ADVICE, .count = true },
+	{ HELPER_USED, .sandbox = true, .count = true, .rule = true },
 };
 
 /* A message with every field that its shape allows at its limit. */
@@ -78,6 +86,7 @@ full_message(const struct shape *s)
 	m.lifetime_ms = s->lifetime ? UINT32_MAX : 0;
 	m.ifindex = s->ifindex ? UINT32_MAX : 0;
 	m.count = s->count ? UINT64_MAX : 0;
+	m.rule = s->rule ? UINT64_MAX : 0;
 	if (s->element || s->address) {
 		m.addr.family = 6;
 		memset(m.addr.bytes, 0xff, sizeof(m.addr.bytes));
@@ -102,6 +111,7 @@ check_equal(const struct helper_msg *a, const struct helper_msg *b)
 	ck_assert_uint_eq(a->service.port, b->service.port);
 	ck_assert_uint_eq(a->ifindex, b->ifindex);
 	ck_assert_uint_eq(a->count, b->count);
+	ck_assert_uint_eq(a->rule, b->rule);
 }
 
 START_TEST(a_pin_looks_like_this)
@@ -148,6 +158,9 @@ START_TEST(other_fields_lie_where_they_should)
 	const struct helper_msg notice = { .op = HELPER_BOUND,
 		.sandbox = 2,
 		.ifindex = 0x04030201 };
+	const struct helper_msg used = { .op = HELPER_USED,
+		.sandbox = 2,
+		.rule = 0x0807060504030201u };
 	uint8_t wire[HELPER_MSG_SIZE];
 
 	helper_msg_encode(wire, &response);
@@ -158,6 +171,9 @@ START_TEST(other_fields_lie_where_they_should)
 	ck_assert_uint_eq(wire[3], 132);
 	ck_assert_uint_eq(wire[8], 2);
 	ck_assert_mem_eq(wire + 36, "\1\2\3\4", 4);
+	helper_msg_encode(wire, &used);
+	ck_assert_uint_eq(wire[3], 142);
+	ck_assert_mem_eq(wire + 48, "\1\2\3\4\5\6\7\10", 8);
 }
 END_TEST
 
@@ -231,7 +247,9 @@ may_be_set(const struct shape *s, size_t at)
 		return s->element;
 	if (at < 40)
 		return s->ifindex;
-	return at < 48 && s->count;
+	if (at < 48)
+		return s->count;
+	return at < 56 && s->rule;
 }
 
 /* Every octet of every message that it must not have, one bit at a time. */
