@@ -160,6 +160,7 @@ end_arrival(struct helper *helper, struct request *request, uint64_t now_ms)
 		revoking_arrive(helper, number, now_ms);
 	request->ifindex = s->ifindex;
 	refusals_begin_anew(helper, number);
+	uploads_follow_one(helper, number);
 	log_info("sandbox %s: attached at interface %s", sandbox->name,
 	    sandbox->interface);
 }
@@ -302,6 +303,7 @@ attaching_detach(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 		if (!is_leaving(request))
 			continue;
 		refusals_begin_anew(helper, number);
+		uploads_leave(helper, number, true);
 		log_info("sandbox %s: detached",
 		    guard_sandbox(&helper->guard, number)->name);
 		guard_detach(&helper->guard, number);
@@ -331,6 +333,7 @@ attaching_assign(struct helper *helper, struct request *request,
 	    (uint32_t)msg->count;
 	closed = revoking_prune(helper, msg->sandbox, now_ms);
 	request->status = modes_follow(helper, now_ms);
+	uploads_follow_one(helper, msg->sandbox);
 	log_info("sandbox %s: assigned to policy %s, %u pins closed",
 	    guard_sandbox(guard, msg->sandbox)->name,
 	    guard->config->policies[msg->count].name, closed);

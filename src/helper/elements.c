@@ -126,6 +126,16 @@ element_source(const struct addr *source)
 }
 
 struct element
+element_pair(const struct addr *source, const struct addr *addr)
+{
+	struct element element = element_source(source);
+
+	REQUIRE(source->family == addr->family);
+	append_addr(&element, addr);
+	return element;
+}
+
+struct element
 element_uid(uint32_t uid)
 {
 	struct element element = { .timeout_ms = 0 };
@@ -258,8 +268,7 @@ put_key_end(struct nlmsghdr *header, const struct element *element)
 }
 
 static void
-put_element(struct nlmsghdr *header, const struct element *element,
-    bool with_timeout)
+put_element(struct nlmsghdr *header, const struct element *element, bool adding)
 {
 	struct nlattr *nest = mnl_attr_nest_start(header, NFTA_LIST_ELEM);
 
@@ -269,9 +278,12 @@ put_element(struct nlmsghdr *header, const struct element *element,
 	put_key(header, NFTA_SET_ELEM_KEY, element);
 	if (element->ranged)
 		put_key_end(header, element);
-	if (with_timeout && element->timeout_ms != 0)
+	if (adding && element->timeout_ms != 0)
 		mnl_attr_put_u64(header, NFTA_SET_ELEM_TIMEOUT,
 		    htobe64(element->timeout_ms));
+	if (adding && element->object != NULL)
+		mnl_attr_put_strz(header, NFTA_SET_ELEM_OBJREF,
+		    element->object);
 	mnl_attr_nest_end(header, nest);
 }
 

@@ -30,6 +30,7 @@ struct element {
 	uint16_t free_at, free_count;
 	uint32_t timeout_ms; /* 0: none, or the set's own */
 	uint64_t packets; /* read: of its counter */
+	const char *object; /* put: what a map leads to; NULL: of a set */
 };
 
 /* An element that belongs into a set, of the gateway or of its twin. */
@@ -49,6 +50,8 @@ struct element element_inbound(const struct prefix *from,
     const struct addr *source, struct service service);
 struct element element_endpoint(const struct addr *, struct service);
 struct element element_source(const struct addr *);
+/* Of the map to quotas. */
+struct element element_pair(const struct addr *source, const struct addr *);
 struct element element_uid(uint32_t uid);
 /* Of the twin: what hangs on the name of a port. */
 struct element element_port(const char *name);

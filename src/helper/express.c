@@ -373,6 +373,19 @@ count(struct expression *x, const char *object)
 	nftnl_expr_set_str(expr, NFTNL_EXPR_OBJREF_IMM_NAME, object);
 }
 
+static void
+quota(struct expression *x, const struct step *step)
+{
+	struct nftnl_expr *expr;
+
+	load(x, step);
+	expr = add(x, "objref");
+	if (expr == NULL)
+		return;
+	nftnl_expr_set_u32(expr, NFTNL_EXPR_OBJREF_SET_SREG, NFT_REG_1);
+	nftnl_expr_set_str(expr, NFTNL_EXPR_OBJREF_SET_NAME, step->name);
+}
+
 /* The expression that a dynamic set keeps with each element. */
 static struct nftnl_expr *
 per_element(struct expression *x, const struct step *step)
@@ -494,6 +507,9 @@ express_step(struct expression *x, const struct step *step)
 		return;
 	case STEP_COUNT:
 		count(x, step->name);
+		return;
+	case STEP_QUOTA:
+		quota(x, step);
 		return;
 	case STEP_UPDATE:
 	case STEP_RATE:

@@ -158,6 +158,9 @@ static const struct rule_form known4[] = {
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(IN("quarantined4", IP_SADDR), COUNT("quarantined"), DROP),
 	RULE(IN("cut4", IP_SADDR, IP_DADDR, L4PROTO, DPORT), GOTO("refuse")),
+	RULE(CT(CT_ESTABLISHED), QUOTA("upload4", IP_SADDR, IP_DADDR),
+	    GOTO("spent")),
+	RULE(CT(CT_ESTABLISHED), QUOTA("total4", IP_SADDR), GOTO("spent")),
 	RULE(CT(CT_ESTABLISHED), ACCEPT),
 	RULE(ONE_OF(FIELD_PKTTYPE, groupcast), COUNT("noise"), DROP),
 	RULE(CT(CT_UNTRACKED), GOTO("refuse")),
@@ -180,6 +183,9 @@ static const struct rule_form known6[] = {
 	RULE(ONE_OF(FIELD_ICMPV6_TYPE, chatter), COUNT("noise"), DROP),
 	RULE(IN("quarantined6", IP6_SADDR), COUNT("quarantined"), DROP),
 	RULE(IN("cut6", IP6_SADDR, IP6_DADDR, L4PROTO, DPORT), GOTO("refuse")),
+	RULE(CT(CT_ESTABLISHED), QUOTA("upload6", IP6_SADDR, IP6_DADDR),
+	    GOTO("spent")),
+	RULE(CT(CT_ESTABLISHED), QUOTA("total6", IP6_SADDR), GOTO("spent")),
 	RULE(CT(CT_ESTABLISHED), ACCEPT),
 	RULE(ONE_OF(FIELD_PKTTYPE, multicast), COUNT("noise"), DROP),
 	RULE(CT(CT_UNTRACKED), GOTO("refuse")),
@@ -204,6 +210,10 @@ static const struct rule_form admit[] = {
 	RULE(IS(L4PROTO, PROTO_TCP), EXCESS("flowrate6", IP6_SADDR, FLOWS_RATE),
 	    GOTO("refuse")),
 	RULE(CEILING("flows6", IP6_SADDR), GOTO("refuse")),
+	RULE(QUOTA("upload4", IP_SADDR, IP_DADDR), GOTO("spent")),
+	RULE(QUOTA("total4", IP_SADDR), GOTO("spent")),
+	RULE(QUOTA("upload6", IP6_SADDR, IP6_DADDR), GOTO("spent")),
+	RULE(QUOTA("total6", IP6_SADDR), GOTO("spent")),
 	RULE(ACCEPT),
 };
 
@@ -316,6 +326,16 @@ static const struct rule_form refuse[] = {
 	RULE(PLAIN(STEP_PROHIBIT)),
 };
 
+/* Beyond a quota. Not logged: the address is one that was resolved, and that
+ * the quota is spent is told when it is. */
+static const struct rule_form spent[] = {
+	RULE(COUNT("spent")),
+	RULE(UPDATE("refused4", IP_SADDR)),
+	RULE(UPDATE("refused6", IP6_SADDR)),
+	RULE(PLAIN(STEP_TCP_RESET)),
+	RULE(PLAIN(STEP_PROHIBIT)),
+};
+
 static const struct rule_form masq[] = {
 	RULE(IN("edge", IIFNAME), NOT_IN("edge", OIFNAME),
 	    PLAIN(STEP_MASQUERADE)),
@@ -339,6 +359,7 @@ static const struct chain_form chains[] = {
 	{ CHAIN(unsound) },
 	{ CHAIN(midflow) },
 	{ CHAIN(refuse) },
+	{ CHAIN(spent) },
 	{ BASE(masq, HOOK_POSTROUTING_NAT, 100) },
 };
 
@@ -399,6 +420,18 @@ static const struct set_form sets[] = {
 	{ .name = "pins6", PIN6, .timeout_ms = HOUR_MS, .size = SIZE_PINS },
 	{ .name = "cut4", PIN4, .timeout_ms = MINUTE_MS, .size = SIZE_PINS },
 	{ .name = "cut6", PIN6, .timeout_ms = MINUTE_MS, .size = SIZE_PINS },
+	{ .name = "upload4",
+	    .type = "ipv4_addr . ipv4_addr",
+	    .fields = { IP_SADDR, IP_DADDR },
+	    .quota = true,
+	    .size = SIZE_PINS },
+	{ .name = "upload6",
+	    .type = "ipv6_addr . ipv6_addr",
+	    .fields = { IP6_SADDR, IP6_DADDR },
+	    .quota = true,
+	    .size = SIZE_PINS },
+	{ .name = "total4", ADDR4, .quota = true, .size = SIZE_PINS },
+	{ .name = "total6", ADDR6, .quota = true, .size = SIZE_PINS },
 	{ .name = "quarantined4",
 	    ADDR4,
 	    .configured = true,
@@ -503,6 +536,7 @@ static const char *const counters[] = {
 	"inbound",
 	"noise",
 	"resolver",
+	"spent",
 	GATEWAY_SCHEMA,
 };
 

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* Counts up when chains, rules or sets change: a named object carries it. */
-#define GATEWAY_SCHEMA_NUMBER 5
-#define GATEWAY_SCHEMA        "schema_5"
+#define GATEWAY_SCHEMA_NUMBER 6
+#define GATEWAY_SCHEMA        "schema_6"
 
 /* Neighbour messages a second from invented link-local senders, each of which
  * is an entry of the neighbour table. Far more than anybody needs. */
@@ -97,6 +97,7 @@ enum step_kind {
 	STEP_CT_NOT, /* not exactly this state */
 	STEP_TCP_NOT_SYN, /* TCP that is not a lone SYN */
 	STEP_COUNT,
+	STEP_QUOTA, /* goes on when the quota of these fields is spent */
 	STEP_UPDATE, /* a set counts this field by itself */
 	STEP_RATE, /* goes on within the log rate of this field */
 	STEP_EXCESS, /* goes on beyond a rate of packets of this field */
@@ -152,6 +153,7 @@ struct set_form {
 	const char *type; /* as nft writes it */
 	enum field fields[GATEWAY_FIELDS_MAX];
 	bool interval, dynamic, counter;
+	bool quota; /* a map to named quotas */
 	uint32_t timeout_ms; /* the default of an element; 0: no timeouts */
 	enum set_size size;
 	/* Filled from the configuration alone, brought to it at each start. */

@@ -45,6 +45,13 @@
  * to the caller alone. DETACH closes. ASSIGN gives an attached sandbox another
  * policy of attach.policies, and closes what that does not grant.
  *
+ * UPLOAD puts an address under the quota that the file gives a rule of this
+ * sandbox's policy. Where every rule that names a service has a quota, nothing
+ * is opened on it to an address that is under none. What is left to a hostile
+ * sender is to say another rule than the one that led there, or none where the
+ * file has one for that service without a quota. SPENT only adds to what has
+ * been used.
+ *
  * ASK_RELOAD makes this program read the operator's file again, which says
  * what it says; no more often than it can be read. PARSED and SWITCHED only
  * end what this program began. Between the two, what the file grants now and
@@ -63,6 +70,7 @@
 #include <string.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_uploads.h"
 
 #define LIFETIME_MIN_MS 1000 /* less is no use to anybody */
 #define THOUSAND        1000u
@@ -499,6 +507,70 @@ judge(const struct guard *guard, const struct helper_msg *msg)
 	if (error == 0 && guard->sandboxes[msg->sandbox].quarantined)
 		error = -EPERM;
 	return error;
+}
+
+static const struct edge_policy *
+policy_in(const struct edge_config *config, uint32_t number)
+{
+	if (number == 0 || number > config->sandbox_count ||
+	    !edge_sandbox_exists(&config->sandboxes[number - 1]))
+		return NULL;
+	return &config->policies[config->sandboxes[number - 1].policy];
+}
+
+static bool
+has_quota(const struct edge_config *config, const struct helper_msg *msg)
+{
+	return edge_upload_limit(config, msg->sandbox, msg->rule) != 0;
+}
+
+int
+guard_spent(const struct guard *guard, const struct helper_msg *msg)
+{
+	int error = guard_flush(guard, msg);
+
+	if (error == 0 && !has_quota(guard->config, msg) &&
+	    (guard->next == NULL || !has_quota(guard->next, msg)))
+		error = -ENOENT;
+	return error;
+}
+
+int
+guard_upload(const struct guard *guard, const struct helper_msg *msg)
+{
+	const struct settings *settings = &guard->config->settings;
+	int error = guard_element(guard, msg);
+
+	if (error == 0 && msg->rule == EDGE_UPLOAD_SUM)
+		error = -ENOENT;
+	if (error == 0)
+		error = guard_spent(guard, msg);
+	if (error == 0 &&
+	    msg->lifetime_ms >
+		(uint64_t)settings->pin_cap_ms + settings->pin_grace_ms)
+		error = -ERANGE;
+	return error;
+}
+
+/* Whether a configuration opens an element without a quota. */
+static bool
+opens_unmetered(const struct edge_config *config,
+    const struct protected_ranges *ranges, const struct helper_msg *msg)
+{
+	const struct edge_policy *policy = policy_in(config, msg->sandbox);
+
+	return policy != NULL &&
+	    opens(config, ranges, msg->sandbox, &msg->addr, msg->service) ==
+	    0 &&
+	    (policy->audit || !edge_upload_covers(policy, msg->service));
+}
+
+bool
+guard_is_metered(const struct guard *guard, const struct helper_msg *msg)
+{
+	return !opens_unmetered(guard->config, &guard->ranges, msg) &&
+	    (guard->next == NULL ||
+		!opens_unmetered(guard->next, &guard->next_ranges, msg));
 }
 
 /* Room for one more, unless it is there already. */

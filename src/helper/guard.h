@@ -76,6 +76,8 @@ void guard_set_own(struct guard *, const struct addr *, size_t count,
  * -EPERM in quarantine, -EAGAIN too fast, -ENOSPC too many. */
 int guard_pin(struct guard *, const struct helper_msg *, uint64_t now_ms);
 int guard_recall(struct guard *, const struct helper_msg *, uint64_t now_ms);
+int guard_upload(const struct guard *, const struct helper_msg *);
+int guard_spent(const struct guard *, const struct helper_msg *);
 int guard_element(const struct guard *, const struct helper_msg *);
 int guard_flush(const struct guard *, const struct helper_msg *);
 /* Each: 0, or why not: -EBUSY a reload is under way, and of attaching:
@@ -91,6 +93,8 @@ int guard_may_assign(const struct guard *, const struct helper_msg *);
 bool guard_is_audit(const struct guard *, uint32_t sandbox);
 /* Whether that lets it reach an address. */
 bool guard_audits(const struct guard *, uint32_t sandbox, const struct addr *);
+/* Whether what is sent there has to count against the quota of some rule. */
+bool guard_is_metered(const struct guard *, const struct helper_msg *);
 /* Whether the present configuration would still let this be pinned. */
 bool guard_opens(const struct guard *, const struct held_pin *);
 

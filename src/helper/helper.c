@@ -232,6 +232,7 @@ helper_close(struct helper *helper)
 	flows_close(&helper->flows);
 	links_close(&helper->links);
 	refusals_close(helper);
+	uploads_close(helper);
 	guard_free(&helper->guard);
 	reload_close(helper);
 	inherit_forget(helper);
@@ -286,6 +287,7 @@ helper_install(struct helper *helper)
 	error = refusals_begin(helper);
 	if (error != 0)
 		return fail("counts of refused packets", error);
+	uploads_begin(helper);
 	log_info("table %s %s%s, %u earlier flows cut", helper->nft.table,
 	    outcome == RULESET_BORN ? "installed" : "taken over, pins kept",
 	    helper->ruleset.owned ? "" : " (this kernel cannot own tables)",

@@ -22,6 +22,7 @@
 #include "src/helper/monitor.h"
 #include "src/helper/refusals.h"
 #include "src/helper/ruleset.h"
+#include "src/helper/uploads.h"
 
 #define REQUESTS_MAX    64 /* of one wake-up */
 #define REVOCATIONS_MAX 4096
@@ -98,6 +99,7 @@ struct helper {
 	struct links links;
 	struct guard guard;
 	struct refusals refusals;
+	struct uploads uploads;
 	uint32_t resolver_uid;
 	int channel;
 	enum helper_state state;

@@ -520,6 +520,7 @@ homes_leave(struct helper *helper, uint32_t number)
 	revoking_end(helper, number);
 	helper->guard.sandboxes[number].left = true;
 	error = leave(helper, number, &cut);
+	uploads_leave(helper, number, false);
 	if (error != 0) {
 		log_error("sandbox %s: could not be unbound: %s", name,
 		    batch_error_text(error));

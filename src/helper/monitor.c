@@ -124,6 +124,19 @@ is_about(const struct nlmsghdr *header, const char *table)
 	return false;
 }
 
+/* The kernel says by itself, under the family of the packet, that a quota is
+ * spent. */
+static bool
+is_quota(const struct nlmsghdr *header)
+{
+	const struct nfgenmsg *extra = mnl_nlmsg_get_payload(header);
+
+	return header->nlmsg_type ==
+	    (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWOBJ) &&
+	    (extra->nfgen_family == NFPROTO_IPV4 ||
+		extra->nfgen_family == NFPROTO_IPV6);
+}
+
 /* A transaction ends by saying who made it. */
 static void
 read_author(const struct nlmsghdr *header, struct monitor_report *report)
@@ -155,6 +168,8 @@ read_news(const struct monitor *monitor, int left,
 		    (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWGEN)) {
 			if (report->touched && report->pid == 0)
 				read_author(header, report);
+		} else if (is_quota(header)) {
+			report->spent = true;
 		} else if (is_about(header, monitor->table)) {
 			report->touched = true;
 		}

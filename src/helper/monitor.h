@@ -22,6 +22,7 @@ struct monitor {
 
 struct monitor_report {
 	bool touched; /* something of ours changed */
+	bool spent; /* the kernel refuses by some quota */
 	bool lost; /* news were lost: look for yourself */
 	uint32_t pid; /* of who did it, 0: not known */
 	char process[32];

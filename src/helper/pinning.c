@@ -12,6 +12,7 @@
 
 #include "src/helper/log.h"
 #include "src/helper/revoking.h"
+#include "src/helper/uploads.h"
 
 static bool
 is_same_element(const struct helper_msg *a, const struct helper_msg *b)
@@ -147,6 +148,11 @@ judge(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 		request->status = request->msg.op == HELPER_PIN
 		    ? guard_pin(&helper->guard, &request->msg, now_ms)
 		    : guard_recall(&helper->guard, &request->msg, now_ms);
+		if (request->status == 0 &&
+		    guard_is_metered(&helper->guard, &request->msg) &&
+		    !uploads_covers(helper, request->msg.sandbox,
+			&request->msg.addr))
+			request->status = -EDQUOT;
 		if (request->status == 0)
 			hold(&helper->guard, request, now_ms);
 	}

@@ -93,7 +93,8 @@ set_flags(const struct set_form *form)
 	return (form->interval ? NFT_SET_INTERVAL : 0u) |
 	    (form->interval && concat ? NFT_SET_CONCAT : 0u) |
 	    (form->timeout_ms != 0 ? NFT_SET_TIMEOUT : 0u) |
-	    (form->dynamic ? NFT_SET_EVAL : 0u);
+	    (form->dynamic ? NFT_SET_EVAL : 0u) |
+	    (form->quota ? NFT_SET_OBJECT : 0u);
 }
 
 void
@@ -256,6 +257,8 @@ describe_set(struct work *work, struct nftnl_set *set,
 		nftnl_set_set_u32(set, NFTNL_SET_DESC_SIZE, size);
 	if (form->timeout_ms != 0)
 		nftnl_set_set_u64(set, NFTNL_SET_TIMEOUT, form->timeout_ms);
+	if (form->quota)
+		nftnl_set_set_u32(set, NFTNL_SET_OBJ_TYPE, NFT_OBJECT_QUOTA);
 	describe_concat(set, form);
 	describe_key(set, form);
 	if (!form->counter)

@@ -130,6 +130,11 @@ print_step(FILE *out, const struct gateway_params *params,
 		fprintf(out, "%s @%s",
 		    step->kind == STEP_IN ? "" : " !=", step->name);
 		return;
+	case STEP_QUOTA:
+		fputs("quota name ", out);
+		print_fields(out, step->fields);
+		fprintf(out, " map @%s", step->name);
+		return;
 	case STEP_IS:
 		print_fields(out, step->fields);
 		fputc(' ', out);
@@ -213,8 +218,9 @@ print_set(FILE *out, const struct gateway_params *params,
 {
 	uint32_t size = gateway_set_size(params, set->size);
 
-	fprintf(out, "\tset %s {\n\t\t%s %s\n", set->name,
-	    set->raw ? "typeof" : "type", set->type);
+	fprintf(out, "\t%s %s {\n\t\t%s %s%s\n", set->quota ? "map" : "set",
+	    set->name, set->raw ? "typeof" : "type", set->type,
+	    set->quota ? " : quota" : "");
 	if (size != 0)
 		fprintf(out, "\t\tsize %" PRIu32 "\n", size);
 	if (set->interval)

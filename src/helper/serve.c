@@ -61,6 +61,8 @@ static const struct permit {
 	{ HELPER_ATTACH, IN(STATE_SETTLING) | IN(STATE_READY), false },
 	{ HELPER_DETACH, IN(STATE_SETTLING) | IN(STATE_READY), false },
 	{ HELPER_ASSIGN, IN(STATE_READY), false },
+	{ HELPER_UPLOAD, IN(STATE_SETTLING) | IN(STATE_READY), false },
+	{ HELPER_SPENT, IN(STATE_SETTLING) | IN(STATE_READY), false },
 };
 
 static const struct permit *
@@ -129,6 +131,7 @@ settle(struct helper *helper, struct request *request)
 		return;
 	}
 	held_forget_lapsed(&helper->guard.held);
+	uploads_settle(helper);
 	request->count = helper->ruleset.owned ? HELPER_TABLE_OWNED : 0;
 	answer(helper, request);
 	advice_tell(helper);
@@ -215,6 +218,10 @@ act_alone(struct helper *helper, struct request *request, uint64_t now_ms)
 		reload_switched(helper, request, now_ms);
 	else if (permit->op == HELPER_ASSIGN)
 		attaching_assign(helper, request, now_ms);
+	else if (permit->op == HELPER_UPLOAD)
+		uploads_claim(helper, request, now_ms);
+	else if (permit->op == HELPER_SPENT)
+		uploads_spent(helper, request);
 	else
 		return;
 	if (!helper->broken)
@@ -260,6 +267,8 @@ act(struct helper *helper, size_t from, size_t to, uint64_t now_ms)
 	case HELPER_PARSED:
 	case HELPER_SWITCHED:
 	case HELPER_ASSIGN:
+	case HELPER_UPLOAD:
+	case HELPER_SPENT:
 		act_alone(helper, &helper->requests[from], now_ms);
 		return !helper->broken;
 	}
@@ -377,6 +386,7 @@ begin_stop(struct helper *helper)
 	if (helper->state != STATE_READY || is_stopping(helper))
 		return EXIT_STOPPED;
 	helper->stop_ms = helper_now_ms() + STOP_WAIT_MS;
+	uploads_read(helper);
 	helper_send(helper, &(struct helper_msg){ .op = HELPER_STOP });
 	return helper->broken ? EXIT_STOPPED : GOING_ON;
 }
@@ -424,6 +434,8 @@ milliseconds_left(const struct helper *helper, uint64_t now_ms)
 		due = helper->verify_ms;
 	if (helper->stop_ms < due)
 		due = helper->stop_ms;
+	if (uploads_due(helper) < due)
+		due = uploads_due(helper);
 	if (helper->settle_ms < due && helper->revocation_count == 0)
 		due = helper->settle_ms;
 	if (helper->suspect || due <= now_ms)
@@ -485,6 +497,7 @@ serve_once(struct helper *helper, int signals, pid_t resolver)
 	}
 	revoking_tick(helper, helper_now_ms());
 	helper_tick(helper, helper_now_ms());
+	uploads_tick(helper, helper_now_ms());
 	reload_tick(helper);
 	if (status == GOING_ON && helper_now_ms() >= helper->stop_ms)
 		status = EXIT_STOPPED;

@@ -32,6 +32,10 @@
 	{                                                                     \
 		.kind = STEP_NOT_IN, .name = (set), .fields = { __VA_ARGS__ } \
 	}
+#define QUOTA(map, ...)                                                      \
+	{                                                                    \
+		.kind = STEP_QUOTA, .name = (map), .fields = { __VA_ARGS__ } \
+	}
 #define IS(field, number)                                                 \
 	{                                                                 \
 		.kind = STEP_IS, .fields = { (field) }, .value = (number) \

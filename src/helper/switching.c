@@ -203,6 +203,7 @@ switching_narrow(struct helper *helper, uint64_t now_ms)
 	if (error == 0)
 		error = modes_sync(helper, now_ms);
 	homes_rebind(helper);
+	uploads_follow(helper);
 	pruned = revoking_prune(helper, 0, now_ms);
 	if (pruned != 0)
 		log_warn("reload: %u pins were left that the file does not "

@@ -64,6 +64,7 @@ rebuild(struct helper *helper, const struct monitor_report *report)
 	revoking_pass(helper);
 	revoking_forget(helper);
 	inherit_forget(helper);
+	uploads_lost(helper);
 	helper->settle_ms = UINT64_MAX;
 	error = sweep_all(helper, &cut);
 	if (error != 0)
@@ -90,6 +91,8 @@ watch_table(struct helper *helper)
 		return true;
 	}
 	monitor_read(&helper->monitor, &report);
+	if (report.spent)
+		uploads_hurry(helper);
 	if (report.touched) {
 		helper->suspect = false;
 		return rebuild(helper, &report);
