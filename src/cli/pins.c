@@ -23,6 +23,23 @@
  * far apart, differs. */
 #define SETTLE_US 300000
 
+/* What was sent to a name's rule today, where that has a quota. */
+static void
+put_upload(const struct json *pin, unsigned name)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "names.%u.upload_limit", name);
+	const char *limit = json_get(pin, path);
+	if (limit == NULL)
+		return;
+	snprintf(path, sizeof(path), "names.%u.upload_used", name);
+	fputs(" sent ", stdout);
+	put_safe(stdout, json_show(pin, path, "?"));
+	fputs(" of ", stdout);
+	put_safe(stdout, limit);
+}
+
 void
 pins_put(const struct json *pin)
 {
@@ -45,11 +62,12 @@ pins_put(const struct json *pin)
 		put_safe(stdout, name);
 		snprintf(path, sizeof(path), "names.%u.rule", i);
 		const char *rule = json_show(pin, path, name);
-		if (strcmp(rule, name) == 0)
-			continue;
-		fputs(" (", stdout);
-		put_safe(stdout, rule);
-		fputs(")", stdout);
+		if (strcmp(rule, name) != 0) {
+			fputs(" (", stdout);
+			put_safe(stdout, rule);
+			fputs(")", stdout);
+		}
+		put_upload(pin, i);
 	}
 	putchar('\n');
 }

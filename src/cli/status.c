@@ -184,6 +184,17 @@ put_receiver(const struct json *line)
 }
 
 static void
+put_upload(const struct json *line)
+{
+	if (!json_has(line, "upload_used"))
+		return;
+	put_value(line, ", sent ", "upload_used");
+	if (json_has(line, "upload_limit"))
+		put_value(line, " of ", "upload_limit");
+	fputs(" octets today", stdout);
+}
+
+static void
 put_sandbox(const struct json *line)
 {
 	fputs("sandbox ", stdout);
@@ -195,6 +206,7 @@ put_sandbox(const struct json *line)
 		fputs(", not bound: no interface leads to it", stdout);
 	put_value(line, ", pins ", "pins");
 	put_value(line, ", spoofed ", "spoofed");
+	put_upload(line);
 	if (json_true(line, "attached"))
 		fputs(", attached", stdout);
 	if (strcmp(json_show(line, "mode", ""), "audit") == 0)

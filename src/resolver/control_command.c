@@ -388,6 +388,19 @@ put_quarantine(struct line *j, const struct daemon *d, uint32_t number)
 	line_number(j, "quarantined_since", q->since_wall_s);
 }
 
+/* What it has sent today. */
+static void
+put_upload(struct line *j, const struct daemon *d, uint32_t sandbox)
+{
+	struct upload_use use;
+
+	if (!uploads_sum(d, sandbox, &use))
+		return;
+	line_number(j, "upload_used", use.used);
+	if (use.limit != 0)
+		line_number(j, "upload_limit", use.limit);
+}
+
 static void
 put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 {
@@ -424,6 +437,7 @@ put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 	line_number(j, "pins", d->engine.pins.sandbox_pins[number]);
 	line_number(j, "spoofed", binding->spoofed);
 	line_number(j, "tcp_refused", binding->tcp_refused);
+	put_upload(j, d, number);
 }
 
 /* The daemon, its upstreams, receivers of events, then the sandboxes. */

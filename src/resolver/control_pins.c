@@ -45,6 +45,18 @@ put_place(struct line *j, const struct policy *policy,
 	line_number(j, "line", rule.line);
 }
 
+static void
+put_upload(struct line *j, const struct daemon *d, uint32_t sandbox,
+    const struct dname *name)
+{
+	struct upload_use use;
+
+	if (!uploads_of_name(d, sandbox, name, &use))
+		return;
+	line_number(j, "upload_used", use.used);
+	line_number(j, "upload_limit", use.limit);
+}
+
 /* places: with where their rules stand. */
 static void
 put_holders(struct line *j, const struct daemon *d,
@@ -62,6 +74,7 @@ put_holders(struct line *j, const struct daemon *d,
 		line_text(j, "rule", text);
 		line_number(j, "seconds_left",
 		    seconds_left(pin->holders[i].until_ms, d->now_ms));
+		put_upload(j, d, pin->element.sandbox, &pin->holders[i].name);
 		if (places)
 			put_place(j, d->engine.policy, &pin->element,
 			    &pin->holders[i].name);

@@ -49,6 +49,7 @@ write_record(struct daemon *d, uint32_t slot)
 	sandbox = policy_sandbox(d->engine.policy, d->record.element.sandbox);
 	if (sandbox != NULL)
 		state_write(&d->state, slot, &d->record, sandbox->name);
+	uploads_claim(d, &d->record);
 }
 
 static void
@@ -168,6 +169,7 @@ set_timer(struct daemon *d)
 	uint64_t control = control_deadline(&d->control);
 	uint64_t streams = streams_deadline(&d->streams);
 	uint64_t beat = daemon_beat_deadline(d);
+	uint64_t uploads = uploads_deadline(&d->uploads);
 
 	if (upstream < at)
 		at = upstream;
@@ -179,6 +181,8 @@ set_timer(struct daemon *d)
 		at = d->dates_ms;
 	if (beat < at)
 		at = beat;
+	if (uploads < at)
+		at = uploads;
 	if (d->stop_ms != 0 && d->stop_ms < at)
 		at = d->stop_ms;
 	if (at == d->timer_ms)
@@ -235,6 +239,7 @@ on_timer(uv_timer_t *timer)
 	control_expire(&d->control, d->now_ms);
 	streams_expire(&d->streams, d->now_ms);
 	daemon_beat(d);
+	uploads_expire(d);
 	daemon_rest(d);
 }
 
@@ -274,6 +279,7 @@ daemon_welcome(struct daemon *d, int status, uint64_t sandboxes)
 	}
 	withdrawn_recall(d);
 	guests_recall(d);
+	uploads_recall(d, 0);
 	while (state_next(&d->state, &index, d->engine.policy, &d->record)) {
 		struct pin_record record = d->record;
 
@@ -498,6 +504,7 @@ daemon_run(struct daemon *d)
 	if (!d->helper_gone)
 		(void)uv_run(&d->loop, UV_RUN_DEFAULT);
 	daemon_unfold(d, DEADLINE_NEVER);
+	uploads_save(d);
 	/* What never began does not end. */
 	if (d->settled_ms != 0)
 		tell_stopped(d);

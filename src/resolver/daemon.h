@@ -35,6 +35,7 @@
 #include "src/resolver/reload.h"
 #include "src/resolver/sink.h"
 #include "src/resolver/state.h"
+#include "src/resolver/uploads.h"
 #include "src/resolver/upstream.h"
 #include "src/resolver/withdrawn.h"
 
@@ -92,6 +93,7 @@ struct daemon {
 	struct state state;
 	struct ledger ledger;
 	struct quarantines quarantines;
+	struct uploads uploads;
 	struct guests guests;
 	struct withdrawn withdrawn;
 	struct own_addrs own;

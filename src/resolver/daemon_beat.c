@@ -129,6 +129,7 @@ daemon_stats(struct daemon *d, enum helper_stat which, uint32_t sandbox,
 {
 	struct event event = { .action = EVENT_HEARTBEAT, .sandbox = sandbox };
 	struct event_counts counts;
+	struct upload_use use;
 
 	/* It may have gone since it was asked about. */
 	if (!is_there(d, sandbox))
@@ -142,6 +143,9 @@ daemon_stats(struct daemon *d, enum helper_stat which, uint32_t sandbox,
 	counts.is_audit = is_audit(d, sandbox);
 	if (sandbox == 0)
 		add_nobodys(d, &counts);
+	if (uploads_sum(d, sandbox, &use))
+		event.upload =
+		    (struct event_upload){ true, use.used, use.limit };
 	event.duration_ms = heart_span(&d->heart, sandbox, d->now_ms);
 	daemon_tell(d, &event, &counts);
 }

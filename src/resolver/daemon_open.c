@@ -163,6 +163,8 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 	if (r == 0)
 		r = quarantines_open(&d->quarantines, fds->state);
 	if (r == 0)
+		r = uploads_open(&d->uploads, fds->state);
+	if (r == 0)
 		r = guests_open(&d->guests, d, fds->state);
 	if (r == 0)
 		r = withdrawn_open(&d->withdrawn, fds->state, d->boot_id);
@@ -178,7 +180,7 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 			64);
 	if (r == 0)
 		r = helper_open(&d->helper, d, fds->helper,
-		    settings->limits.pins + 4096 +
+		    settings->limits.pins * 2 + 4096 +
 			d->guests.count * (EDGE_SOURCES_MAX + 1));
 	if (r == 0)
 		r = control_open(&d->control, d, fds->status, fds->control);
@@ -224,6 +226,7 @@ daemon_open(struct daemon *d, struct config *config,
 		log_error("start", "cannot start: %s", strerror(-r));
 		return r;
 	}
+	uploads_follow(d);
 	daemon_event_text(d, EVENT_CONFIG_LOADED, config->edge->settings.file);
 	return 0;
 }
@@ -252,6 +255,7 @@ daemon_close(struct daemon *d)
 	state_close(&d->state);
 	ledger_close(&d->ledger, d->now_ms);
 	quarantines_close(&d->quarantines);
+	uploads_close(&d->uploads);
 	guests_close(&d->guests);
 	withdrawn_close(&d->withdrawn);
 	if (d->loop_open) {

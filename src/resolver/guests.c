@@ -324,6 +324,7 @@ guests_attached(struct daemon *d, uint32_t number, int status, uint32_t ifindex)
 	engine_attach(&d->engine, number, d->now_ms);
 	tell(d, EVENT_SANDBOX_ATTACHED, number, &caller, "");
 	quarantine_follow(d);
+	uploads_recall(d, number);
 	control_answered(&d->control, caller.serial, 0);
 }
 
@@ -489,6 +490,8 @@ guests_assigned(struct daemon *d, uint32_t number, int status)
 		give_policy(d, number, guest->policy_before);
 	else
 		tell(d, EVENT_SANDBOX_ASSIGNED, number, &guest->caller, "");
+	uploads_recall(d, number);
+	uploads_follow(d);
 	control_answered(&d->control, guest->caller.serial, status);
 }
 

@@ -396,6 +396,9 @@ on_message(struct helper_client *h, const uint8_t *wire, size_t len,
 	case HELPER_BOUND:
 		daemon_bound(h->daemon, msg.sandbox, msg.ifindex);
 		break;
+	case HELPER_USED:
+		uploads_used(h->daemon, msg.sandbox, msg.rule, msg.count);
+		break;
 	case HELPER_ADVICE:
 		h->daemon->advice = msg.count;
 		break;

@@ -259,6 +259,8 @@ switch_to(struct daemon *d, struct config *next)
 	daemon_pump(d);
 	upstream_follow(&d->upstream, next);
 	daemon_pump(d);
+	uploads_recall(d, 0);
+	uploads_follow(d);
 	if (d->reload.new_sinks) {
 		d->dropped_before = daemon_dropped(d);
 		sinks_close(&d->sinks);
@@ -302,6 +304,7 @@ reload_followed(struct daemon *d, int status)
 {
 	REQUIRE(status == 0);
 	guests_followed(d);
+	uploads_recall(d, 0);
 	end(d, true);
 }
 
