@@ -92,6 +92,8 @@ enum rejected_kind {
 struct rejected {
 	enum rejected_kind kind;
 	uint32_t ifindex; /* by which it came */
+	/* The sandbox that answers for a source that is none; 0: nobody. */
+	uint32_t stands_for;
 	struct packet packet;
 };
 

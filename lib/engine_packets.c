@@ -42,6 +42,9 @@ engine_rejected(struct engine *e, const struct rejected *r, uint64_t now_ms)
 	    spoofed ? 0 : policy_sandbox_by_source(e->policy, &p->source);
 	struct event *event;
 
+	if (sandbox == 0 && !spoofed &&
+	    policy_sandbox(e->policy, r->stands_for) != NULL)
+		sandbox = r->stands_for;
 	engine_enter(e, now_ms);
 	event = engine_event(e,
 	    spoofed ? EVENT_SOURCE_SPOOFED : EVENT_DIRECT_IP_REJECTED, sandbox,

@@ -64,7 +64,8 @@ engine_note_alert(struct engine *e, enum event_action action, uint32_t sandbox)
 	    engine_is_quarantined(e, sandbox))
 		return false;
 	of = policy_sandbox(e->policy, sandbox);
-	if (of == NULL)
+	/* One that is many is not cut off for what a stranger does. */
+	if (of == NULL || of->members4 || of->members6)
 		return false;
 	profile = &e->policy->profiles[of->profile];
 	if ((profile->quarantine_on >> action & 1) == 0)

@@ -95,6 +95,8 @@ struct policy_sandbox {
 	struct addr sources[POLICY_SOURCES_MAX];
 	uint8_t source_count;
 	bool has4, has6; /* set by policy_builder_sandbox() */
+	/* Its members have such addresses, and it is judged as they are. */
+	bool members4, members6;
 };
 
 struct policy_limits {

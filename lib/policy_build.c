@@ -137,8 +137,8 @@ policy_take_sources(struct policy *policy, uint32_t number)
 	uint32_t slot;
 	bool is_new;
 
-	sandbox->has4 = false;
-	sandbox->has6 = false;
+	sandbox->has4 = sandbox->members4;
+	sandbox->has6 = sandbox->members6;
 	for (i = 0; i < sandbox->source_count; i++) {
 		policy_source_key(&sandbox->sources[i], key);
 		slot = table_claim(&policy->sources, key, &is_new);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_each.h"
 #include "lib/text/edge_follow.h"
 #include "lib/text/edge_policies.h"
 
@@ -19,6 +20,7 @@ read_prefix(struct edge_reader *r, const struct yaml_node *node,
     struct prefix *ret)
 {
 	enum addr_class class;
+	uint32_t each;
 	int status = value_prefix(r->file, node, ret, r->error);
 
 	if (status < 0)
@@ -35,6 +37,12 @@ read_prefix(struct edge_reader *r, const struct yaml_node *node,
 		    "\"%s\" begins with an address that no sandbox can have "
 		    "(%s); write the prefixes that sandboxes have",
 		    node->text, addr_class_name(class));
+	each = edge_each_overlapping(r->config, ret);
+	if (each != 0)
+		return text_error_at(r->error, r->file, node,
+		    "\"%s\" has addresses of members of sandbox \"%s\"; an "
+		    "address is one sandbox's alone",
+		    node->text, r->config->sandboxes[each - 1].name);
 	return 0;
 }
 
@@ -216,7 +224,8 @@ in_prefixes(const struct edge_config *config, const struct addr *addr)
 bool
 edge_attach_covers(const struct edge_config *config, const struct addr *addr)
 {
-	return in_prefixes(config, addr) && !is_own(config, NULL, addr);
+	return (in_prefixes(config, addr) || edge_each_of(config, addr) != 0) &&
+	    !is_own(config, NULL, addr);
 }
 
 static enum edge_attach_error
@@ -240,13 +249,49 @@ check_sources(const struct edge_config *config,
 	return EDGE_ATTACH_OK;
 }
 
-enum edge_attach_error
-edge_attach_check_policy(const struct edge_config *config, uint32_t policy)
+/* The sandbox that somebody is a member of; NULL: there is none. */
+static const struct edge_sandbox *
+each_at(const struct edge_config *config, uint32_t each)
 {
-	return policy < config->policy_count &&
-		config->policies[policy].attachable
+	return each > 0 && each <= config->sandbox_count &&
+		config->sandboxes[each - 1].prefix_count > 0
+	    ? &config->sandboxes[each - 1]
+	    : NULL;
+}
+
+enum edge_attach_error
+edge_attach_check_policy(const struct edge_config *config, uint32_t each,
+    uint32_t policy)
+{
+	const struct edge_sandbox *of = each_at(config, each);
+
+	if (policy >= config->policy_count)
+		return EDGE_ATTACH_POLICY;
+	return config->policies[policy].attachable ||
+		(of != NULL && of->policy == policy)
 	    ? EDGE_ATTACH_OK
 	    : EDGE_ATTACH_POLICY;
+}
+
+/* A member is one address of its prefixes, where all of them are. */
+static enum edge_attach_error
+check_member(const struct edge_config *config,
+    const struct protected_ranges *own, const struct edge_attach *request)
+{
+	const struct edge_sandbox *of = each_at(config, request->each);
+
+	if (of == NULL)
+		return EDGE_ATTACH_EACH;
+	if (request->source_count != 1)
+		return EDGE_ATTACH_SOURCES;
+	if (!edge_each_covers(of, &request->sources[0]))
+		return EDGE_ATTACH_PREFIX;
+	if (is_own(config, own, &request->sources[0]))
+		return EDGE_ATTACH_OWN;
+	if (of->interface[0] != '\0' && request->interface[0] != '\0' &&
+	    strcmp(of->interface, request->interface) != 0)
+		return EDGE_ATTACH_INTERFACE;
+	return EDGE_ATTACH_OK;
 }
 
 enum edge_attach_error
@@ -256,17 +301,18 @@ edge_attach_check(const struct edge_config *config,
 {
 	enum edge_attach_error error;
 
-	if (config->attach_prefix_count == 0)
+	if (config->attach_prefix_count == 0 && request->each == 0)
 		return EDGE_ATTACH_OFF;
 	if (number <= config->file_numbers_max || number > config->numbers_max)
 		return EDGE_ATTACH_NUMBER;
 	if (is_taken(config, number))
 		return EDGE_ATTACH_NUMBER;
-	if (request->each != 0)
-		return EDGE_ATTACH_EACH;
-	error = edge_attach_check_policy(config, request->policy);
+	error =
+	    edge_attach_check_policy(config, request->each, request->policy);
 	if (error == EDGE_ATTACH_OK)
-		error = check_sources(config, own, request);
+		error = request->each != 0
+		    ? check_member(config, own, request)
+		    : check_sources(config, own, request);
 	if (error != EDGE_ATTACH_OK)
 		return error;
 	for (size_t i = 0; i < request->source_count; i++)
@@ -329,6 +375,22 @@ find_policy(const struct edge_config *config, const char *name, uint32_t *ret)
 	return false;
 }
 
+/* A policy goes by name; a member that has its sandbox's gets what that has
+ * from now on. */
+static bool
+carry_policy(const struct edge_config *next, const struct edge_config *before,
+    const struct edge_sandbox *sandbox, uint32_t *ret)
+{
+	const struct edge_sandbox *was = each_at(before, sandbox->each);
+	const struct edge_sandbox *of = each_at(next, sandbox->each);
+
+	if (was != NULL && of != NULL && was->policy == sandbox->policy) {
+		*ret = of->policy;
+		return true;
+	}
+	return find_policy(next, before->policies[sandbox->policy].name, ret);
+}
+
 enum edge_attach_error
 edge_attach_carry(struct edge_config *next, const struct edge_config *before,
     uint32_t number)
@@ -346,8 +408,7 @@ edge_attach_carry(struct edge_config *next, const struct edge_config *before,
 	memcpy(request.sources, sandbox->sources, sizeof(request.sources));
 	memcpy(request.interface, sandbox->interface,
 	    sizeof(request.interface));
-	if (!find_policy(next, before->policies[sandbox->policy].name,
-		&request.policy))
+	if (!carry_policy(next, before, sandbox, &request.policy))
 		return next->attach_prefix_count == 0 ? EDGE_ATTACH_OFF
 						      : EDGE_ATTACH_POLICY;
 	error = edge_attach_check(next, NULL, number, &request);
@@ -374,7 +435,8 @@ edge_attach_text(enum edge_attach_error error)
 	case EDGE_ATTACH_POLICY:
 		return "its policy is not in attach.policies";
 	case EDGE_ATTACH_PREFIX:
-		return "a source address is outside attach.prefixes";
+		return "a source address is outside attach.prefixes, or the "
+		       "prefixes of its sandbox";
 	case EDGE_ATTACH_OWN:
 		return "a source address is this host's, or of a server or "
 		       "receiver in the configuration";
@@ -383,7 +445,8 @@ edge_attach_text(enum edge_attach_error error)
 	case EDGE_ATTACH_INTERFACE:
 		return "its interface is none of \"edge\"";
 	case EDGE_ATTACH_COUNT:
-		return "attach.count_max sandboxes are attached already";
+		return "attach.count_max sandboxes are attached already, members "
+		       "included";
 	}
 	UNREACHABLE();
 }

@@ -65,9 +65,10 @@ void edge_attach_put(struct edge_config *, uint32_t number,
     const struct edge_attach *);
 /* REQUIREs an attached one. */
 void edge_attach_drop(struct edge_config *, uint32_t number);
-/* What somebody who is attached may be assigned to: OK or POLICY. */
+/* What somebody who is attached, as a member of each or of nobody, may be
+ * assigned to: OK or POLICY. */
 enum edge_attach_error edge_attach_check_policy(const struct edge_config *,
-    uint32_t policy);
+    uint32_t each, uint32_t policy);
 
 /*
  * A reload: whether the next configuration, which has followed the present

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_each.h"
 #include "lib/text/edge_listeners.h"
 
 /* Numbers beyond twice those of the start: a reload that replaces every
@@ -29,7 +30,7 @@ edge_file_numbers_max(const struct edge_config *config)
 static uint32_t
 attach_room(const struct edge_config *config)
 {
-	return config->attach_prefix_count > 0
+	return config->attach_prefix_count > 0 || edge_each_any(config)
 	    ? config->settings.attach_count_max
 	    : 0;
 }
@@ -235,7 +236,8 @@ check_attach_room(const struct edge_config *config,
 
 	if (before->numbers_max == 0 || attach_room(config) <= room)
 		return 0;
-	node = yaml_tree_get(map, "count_max");
+	node = map == NULL ? yaml_tree_get(root, "sandboxes")
+			   : yaml_tree_get(map, "count_max");
 	return text_error_at(ret_error, file, node != NULL ? node : map,
 	    "there is room for %u attached sandboxes since the start, not for "
 	    "%u; restart, or lower attach.count_max",

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_each.h"
 
 #define EXAMPLE "127.0.0.2@5301"
 
@@ -112,6 +113,8 @@ edge_listeners_read(struct edge_reader *r, const struct yaml_node *list,
 static bool
 is_source(const struct edge_config *config, const struct addr *addr)
 {
+	if (edge_each_of(config, addr) != 0)
+		return true;
 	for (size_t i = 0; i < config->sandbox_count; i++)
 		for (size_t k = 0; k < config->sandboxes[i].source_count; k++)
 			if (addr_equal(&config->sandboxes[i].sources[k], addr))

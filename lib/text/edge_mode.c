@@ -36,7 +36,7 @@ static int
 check_sandboxes(struct edge_reader *r)
 {
 	static const char *const keys[] = { "mac", "inbound", "dhcp",
-		"upload" };
+		"upload", "each" };
 	const struct yaml_node *map = yaml_tree_get(r->root, "sandboxes");
 	int status = 0;
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/text/edge_each.h"
 #include "lib/text/edge_inbound.h"
 #include "lib/text/edge_listeners.h"
 #include "lib/text/edge_uploads.h"
@@ -70,8 +71,8 @@ read_source(struct edge_reader *r, const struct yaml_node *node,
 	if (status == 0 && prefix_parse(node->text, node->len, &prefix) &&
 	    strchr(node->text, '/') != NULL)
 		return text_error_at(r->error, r->file, node,
-		    "\"%s\" is a prefix, and \"each\" is not in this version "
-		    "yet; write each address as a sandbox of its own",
+		    "\"%s\" is a prefix; where each of its addresses is a "
+		    "sandbox of its own, add \"each: true\"",
 		    node->text);
 	if (status == 0)
 		status = value_addr(r->file, node, ret, r->error);
@@ -95,11 +96,20 @@ read_source(struct edge_reader *r, const struct yaml_node *node,
 }
 
 static int
-read_sources(struct edge_reader *r, const struct yaml_node *list,
+read_sources(struct edge_reader *r, const struct yaml_node *map,
     struct edge_sandbox *sandbox)
 {
-	int status = value_list(r->file, list, EDGE_SOURCES_MAX,
-	    "[10.200.1.2, \"fd00:200:1::2\"]", r->error);
+	const struct yaml_node *list = yaml_tree_get(map, "source");
+	const struct yaml_node *each = yaml_tree_get(map, "each");
+	bool is_many = false;
+	int status =
+	    each == NULL ? 0 : value_bool(r->file, each, &is_many, r->error);
+
+	if (status == 0 && is_many)
+		return edge_each_read(r, map, sandbox);
+	if (status == 0)
+		status = value_list(r->file, list, EDGE_SOURCES_MAX,
+		    "[10.200.1.2, \"fd00:200:1::2\"]", r->error);
 
 	if (status == 0 && list->count == 0)
 		return text_error_at(r->error, r->file, list,
@@ -213,7 +223,7 @@ read_sandbox(struct edge_reader *r, const struct yaml_node *map,
 		status = edge_policy_find(r, yaml_tree_get(map, "policy"),
 		    &sandbox->policy);
 	if (status == 0)
-		status = read_sources(r, yaml_tree_get(map, "source"), sandbox);
+		status = read_sources(r, map, sandbox);
 	node = yaml_tree_get(map, "interface");
 	if (status == 0 && node != NULL)
 		status = read_interface(r, node, sandbox);
@@ -320,5 +330,7 @@ edge_sandboxes_read(struct edge_reader *r)
 		    &config->sandboxes[config->sandbox_count++]);
 	if (status == 0)
 		status = check_claims(r, map);
+	if (status == 0)
+		status = edge_each_end(r, map);
 	return status < 0 ? status : edge_listeners_end(r, map);
 }

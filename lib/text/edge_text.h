@@ -58,6 +58,9 @@ struct edge_sandbox {
 	uint32_t policy; /* index */
 	struct addr sources[EDGE_SOURCES_MAX];
 	uint8_t source_count;
+	/* With `each`, in place of sources: where those of its members lie. */
+	struct prefix prefixes[EDGE_SOURCES_MAX];
+	uint8_t prefix_count;
 	char interface[SETTINGS_IFNAME_MAX]; /* "": by route */
 	bool has_mac;
 	uint8_t mac[TEXT_MAC_SIZE]; /* of its frames at a port of a bridge */
@@ -75,6 +78,7 @@ struct edge_config {
 	struct settings settings;
 	struct edge_sandbox *sandboxes;
 	size_t sandbox_count; /* the highest number; some may be holes */
+	uint32_t each_count; /* how many of them have members */
 	/* By place in settings.listen: whose every question there is, or 0. */
 	uint32_t listen_of[SETTINGS_LISTEN_MAX];
 	/* What may be attached; 0 prefixes: nothing. */

@@ -258,7 +258,8 @@ static const struct field fields[] = {
 	OTHER("sandbox.inbound", "none", "who may open flows to it"),
 	OTHER("sandbox.dhcp", "false", "whether it may ask this host by DHCP"),
 	OTHER("sandbox.labels", "none", "words that its events bear"),
-	LATER("sandbox.each"),
+	OTHER("sandbox.each", "false",
+	    "whether each address of its prefixes is a sandbox of its own"),
 	OTHER("sandbox.upload", "none", "octets that it may send a day"),
 
 	OTHER("policy.use", "none", "policies whose rules are added"),

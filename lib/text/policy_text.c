@@ -235,6 +235,12 @@ fill_sandboxes(struct builder *b)
 
 		memcpy(sandbox.name, from->name, sizeof(sandbox.name));
 		memcpy(sandbox.sources, from->sources, sizeof(from->sources));
+		for (size_t k = 0; k < from->prefix_count; k++) {
+			bool is6 = from->prefixes[k].addr.family == 6;
+
+			sandbox.members4 |= !is6;
+			sandbox.members6 |= is6;
+		}
 		REQUIRE(policy_builder_sandbox(b->config->policy, &sandbox) ==
 		    POLICY_OK);
 	}

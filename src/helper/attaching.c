@@ -67,6 +67,21 @@ choose(struct helper *helper, uint32_t ifindex, struct edge_attach *request)
 	return homes_choose(helper, ifindex, request);
 }
 
+/* A member comes by the interface of the sandbox that it is one of. */
+static int
+choose_for(struct helper *helper, const struct helper_msg *msg,
+    struct edge_attach *request)
+{
+	uint32_t at;
+
+	if (request->each == 0)
+		return choose(helper, msg->ifindex, request);
+	at = helper->guard.sandboxes[request->each].ifindex;
+	if (at == 0 || (msg->ifindex != 0 && msg->ifindex != at))
+		return -ENODEV;
+	return choose(helper, at, request);
+}
+
 /* What is recalled before the end of the start, and was there as it is now,
  * goes on: its flows are not cut, and its pins may be recalled. */
 static void
@@ -92,7 +107,7 @@ accept_one(struct helper *helper, struct request *request)
 		request->status =
 		    guard_may_attach(&helper->guard, msg->sandbox, &wanted);
 	if (request->status == 0)
-		request->status = choose(helper, msg->ifindex, &wanted);
+		request->status = choose_for(helper, msg, &wanted);
 	/* The interface was not known before. */
 	if (request->status == 0)
 		request->status =

@@ -124,6 +124,8 @@ static const struct rule_form judge[] = {
 	RULE(IN("dhcp6", IIF, IP6_SADDR), DHCP6, ACCEPT),
 	RULE(IN("home4", IIF, IP_SADDR), GOTO("known4")),
 	RULE(IN("home6", IIF, IP6_SADDR), GOTO("known6")),
+	RULE(IN("each4", IIF, IP_SADDR), GOTO("newcomer4")),
+	RULE(IN("each6", IIF, IP6_SADDR), GOTO("newcomer6")),
 	RULE(LINK_LOCAL, ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
 	    EXCESS("neighbours", IIFNAME, NEIGHBOURS_RATE), COUNT("noise"),
 	    DROP),
@@ -196,6 +198,43 @@ static const struct rule_form known6[] = {
 	RULE(IN("audit6", IP6_SADDR), NOT_IN("protected6", IP6_DADDR),
 	    GOTO("audit")),
 	RULE(GOTO("refuse")),
+};
+
+/*
+ * Whoever could be a member of a sandbox with `each` may ask, and is one from
+ * then on; before it, nothing else passes, whatever is established. Of such
+ * addresses there may be more than any set has room for: rates and counts are
+ * the interface's and the prefix's, not theirs.
+ */
+static const struct rule_form newcomer4[] = {
+	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT),
+	    EXCESS("newcomers", IIFNAME, ASKS_RATE), GOTO("turn_away")),
+	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
+	RULE(ONE_OF(FIELD_PKTTYPE, groupcast), COUNT("noise"), DROP),
+	RULE(GOTO("turn_away")),
+};
+
+static const struct rule_form newcomer6[] = {
+	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT),
+	    EXCESS("newcomers", IIFNAME, ASKS_RATE), GOTO("turn_away")),
+	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
+	RULE(ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
+	    EXCESS("neighbours", IIFNAME, NEIGHBOURS_RATE), COUNT("noise"),
+	    DROP),
+	RULE(ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours), ACCEPT),
+	RULE(ONE_OF(FIELD_ICMPV6_TYPE, chatter), COUNT("noise"), DROP),
+	RULE(ONE_OF(FIELD_PKTTYPE, multicast), COUNT("noise"), DROP),
+	RULE(GOTO("turn_away")),
+};
+
+/* The sets count by themselves what they are asked for. */
+static const struct rule_form turn_away[] = {
+	RULE(COUNT("refused")),
+	RULE(IN("turned4", IIF, IP_SADDR)),
+	RULE(IN("turned6", IIF, IP6_SADDR)),
+	RULE(RATE("lograte_if", IIFNAME), LOG("refused")),
+	RULE(PLAIN(STEP_TCP_RESET)),
+	RULE(PLAIN(STEP_PROHIBIT)),
 };
 
 /*
@@ -350,6 +389,8 @@ static const struct chain_form chains[] = {
 	{ CHAIN(judge) },
 	{ CHAIN(known4) },
 	{ CHAIN(known6) },
+	{ CHAIN(newcomer4) },
+	{ CHAIN(newcomer6) },
 	{ CHAIN(admit) },
 	{ CHAIN(audit) },
 	{ BASE(edge_out, HOOK_FORWARD, -10) },
@@ -360,6 +401,7 @@ static const struct chain_form chains[] = {
 	{ CHAIN(midflow) },
 	{ CHAIN(refuse) },
 	{ CHAIN(spent) },
+	{ CHAIN(turn_away) },
 	{ BASE(masq, HOOK_POSTROUTING_NAT, 100) },
 };
 
@@ -399,6 +441,28 @@ static const struct set_form sets[] = {
 	    .type = "iface_index . ipv6_addr",
 	    .fields = { IIF, IP6_SADDR },
 	    .interval = true,
+	    .configured = true },
+	{ .name = "each4",
+	    .type = "iface_index . ipv4_addr",
+	    .fields = { IIF, IP_SADDR },
+	    .interval = true,
+	    .configured = true },
+	{ .name = "each6",
+	    .type = "iface_index . ipv6_addr",
+	    .fields = { IIF, IP6_SADDR },
+	    .interval = true,
+	    .configured = true },
+	{ .name = "turned4",
+	    .type = "iface_index . ipv4_addr",
+	    .fields = { IIF, IP_SADDR },
+	    .interval = true,
+	    .counter = true,
+	    .configured = true },
+	{ .name = "turned6",
+	    .type = "iface_index . ipv6_addr",
+	    .fields = { IIF, IP6_SADDR },
+	    .interval = true,
+	    .counter = true,
 	    .configured = true },
 	{ .name = "dhcp4",
 	    .type = "iface_index . ipv4_addr",
@@ -493,6 +557,12 @@ static const struct set_form sets[] = {
 	    .size = SIZE_SOURCES },
 	{ .name = "flowrate6",
 	    ADDR6,
+	    .dynamic = true,
+	    .timeout_ms = MINUTE_MS,
+	    .size = SIZE_SOURCES },
+	{ .name = "newcomers",
+	    .type = "ifname",
+	    .fields = { IIFNAME },
 	    .dynamic = true,
 	    .timeout_ms = MINUTE_MS,
 	    .size = SIZE_SOURCES },

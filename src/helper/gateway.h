@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* Counts up when chains, rules or sets change: a named object carries it. */
-#define GATEWAY_SCHEMA_NUMBER 6
-#define GATEWAY_SCHEMA        "schema_6"
+#define GATEWAY_SCHEMA_NUMBER 7
+#define GATEWAY_SCHEMA        "schema_7"
 
 /* Neighbour messages a second from invented link-local senders, each of which
  * is an entry of the neighbour table. Far more than anybody needs. */

@@ -12,7 +12,7 @@
 /* All members of a sandbox that is bound, but for who may open flows to it. */
 #define GRANTS_DHCP_MAX (EDGE_SOURCES_MAX + 2)
 #define HOME_MEMBERS_MAX \
-	(EDGE_SOURCES_MAX + PORTS_MEMBERS_MAX + GRANTS_DHCP_MAX)
+	(2 * EDGE_SOURCES_MAX + PORTS_MEMBERS_MAX + GRANTS_DHCP_MAX)
 
 /* The number of members. */
 size_t grants_dhcp(const struct edge_sandbox *, uint32_t ifindex,

@@ -43,7 +43,11 @@
  * those policies, and to take an address of these prefixes that is nobody's:
  * which of the two machines behind an interface of the edge is meant is known
  * to the caller alone. DETACH closes. ASSIGN gives an attached sandbox another
- * policy of attach.policies, and closes what that does not grant.
+ * policy of attach.policies, and closes what that does not grant. A member of
+ * a sandbox with `each` is attached by the same rules, but its address is of
+ * that sandbox's prefixes, its interface that sandbox's, and its policy that
+ * sandbox's too. A hostile sender can make members of addresses that nobody
+ * has asked from; where they are bound is where packets of theirs come from.
  *
  * UPLOAD puts an address under the quota that the file gives a rule of this
  * sandbox's policy. Where every rule that names a service has a quota, nothing
@@ -400,6 +404,7 @@ guard_may_assign(const struct guard *guard, const struct helper_msg *msg)
 		error = -EPERM;
 	if (error == 0)
 		error = attach_errno(edge_attach_check_policy(guard->config,
+		    guard_sandbox(guard, msg->sandbox)->each,
 		    (uint32_t)msg->count));
 	return error;
 }

@@ -13,6 +13,7 @@
 #include <linux/netfilter.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_each.h"
 #include "src/helper/grants.h"
 #include "src/helper/log.h"
 #include "src/helper/modes.h"
@@ -110,6 +111,27 @@ by_route(struct helper *helper, const struct addr *sources, size_t count)
 	return found;
 }
 
+/* Where an address of each prefix leads. */
+static const struct link *
+by_prefixes(struct helper *helper, const struct edge_sandbox *sandbox)
+{
+	struct addr firsts[EDGE_SOURCES_MAX];
+
+	for (size_t i = 0; i < sandbox->prefix_count; i++)
+		firsts[i] = edge_each_first(&sandbox->prefixes[i]);
+	return by_route(helper, firsts, sandbox->prefix_count);
+}
+
+static const struct link *
+link_of(struct helper *helper, const struct edge_sandbox *sandbox)
+{
+	if (sandbox->interface[0] != '\0')
+		return links_named(&helper->links, sandbox->interface);
+	if (sandbox->prefix_count > 0)
+		return by_prefixes(helper, sandbox);
+	return by_route(helper, sandbox->sources, sandbox->source_count);
+}
+
 /* What a sandbox should be bound to; indexes of 0: nothing. */
 static struct home
 home_of(struct helper *helper, const struct edge_sandbox *sandbox)
@@ -118,11 +140,11 @@ home_of(struct helper *helper, const struct edge_sandbox *sandbox)
 
 	if (!edge_sandbox_exists(sandbox))
 		return (struct home){ 0, 0 };
-	link = sandbox->interface[0] != '\0'
-	    ? links_named(&helper->links, sandbox->interface)
-	    : by_route(helper, sandbox->sources, sandbox->source_count);
-
+	link = link_of(helper, sandbox);
 	if (link == NULL || refusal(link) != NULL)
+		return (struct home){ 0, 0 };
+	/* Which of its addresses a machine there has, nothing could tie. */
+	if (link->port && sandbox->prefix_count > 0)
 		return (struct home){ 0, 0 };
 	/* There the twin would be needed. */
 	if (link->port && helper->nft.lent_pins4 != NULL)
@@ -183,6 +205,15 @@ has_address(const struct links *links, const struct addr *addr)
 	return links->own_overflow;
 }
 
+static bool
+is_at_port(struct helper *helper, const struct edge_sandbox *sandbox)
+{
+	const struct link *link =
+	    sandbox->prefix_count > 0 ? link_of(helper, sandbox) : NULL;
+
+	return link != NULL && link->port;
+}
+
 /* Both may come later; a word that was mistyped never does. */
 static void
 warn_missing(struct helper *helper)
@@ -196,7 +227,12 @@ warn_missing(struct helper *helper)
 
 		if (guard->sandboxes[i].ifindex != 0)
 			continue;
-		if (sandbox->interface[0] != '\0' &&
+		if (is_at_port(helper, sandbox))
+			log_warn("sandbox %s: its interface is a port of a "
+				 "bridge, where \"each\" is not possible; give "
+				 "each address a sandbox and a port of its own",
+			    sandbox->name);
+		else if (sandbox->interface[0] != '\0' &&
 		    links_named(&helper->links, sandbox->interface) == NULL)
 			log_warn("sandbox %s: there is no interface %s yet: "
 				 "nothing is open to it until there is",
@@ -306,6 +342,29 @@ homes_find(struct helper *helper)
 	find_known(helper);
 }
 
+/* Where its members may be heard of, and what of them is refused. */
+static size_t
+prefix_members(const struct edge_sandbox *sandbox, uint32_t ifindex,
+    struct member *ret)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sandbox->prefix_count; i++) {
+		const struct prefix *prefix = &sandbox->prefixes[i];
+		struct element element = element_home_prefix(ifindex, prefix);
+
+		ret[count++] = (struct member){
+			.set = element_set("each4", "each6", &prefix->addr),
+			.element = element,
+		};
+		ret[count++] = (struct member){
+			.set = element_set("turned4", "turned6", &prefix->addr),
+			.element = element,
+		};
+	}
+	return count;
+}
+
 /* All that a sandbox has in the tables where it is bound now. */
 static size_t
 members_of(const struct helper *helper, uint32_t number,
@@ -325,6 +384,7 @@ members_of(const struct helper *helper, uint32_t number,
 			.element =
 			    element_home(s->ifindex, &sandbox->sources[i]),
 		};
+	count += prefix_members(sandbox, s->ifindex, ret + count);
 	count += grants_dhcp(sandbox, s->ifindex, ret + count);
 	if (s->port != 0)
 		count += ports_members(sandbox, s->port, ret + count);

@@ -14,6 +14,7 @@
 #include <linux/netfilter.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_each.h"
 #include "src/helper/helper.h"
 #include "src/helper/homes.h"
 #include "src/helper/ports.h"
@@ -199,7 +200,8 @@ inherit_find(struct helper *helper)
 {
 	struct inherited *in = &helper->inherited;
 
-	if (helper->config->attach_prefix_count == 0)
+	if (helper->config->attach_prefix_count == 0 &&
+	    !edge_each_any(helper->config))
 		return;
 	if (walk_all(helper) != 0 ||
 	    in->count > helper->members_max - helper->member_count) {

@@ -19,6 +19,7 @@
 #include <linux/netfilter/nfnetlink.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_each.h"
 #include "src/helper/helper.h"
 
 #define SPOOFED 0
@@ -81,6 +82,23 @@ add_source(const struct element *element, void *data)
 	return 0;
 }
 
+/* Of a prefix: addresses of it that are no member's, with the sandbox. */
+static int
+add_turned(const struct element *element, void *data)
+{
+	const struct adding *adding = data;
+	struct addr addr;
+	uint32_t ifindex, sandbox;
+
+	if (!element_read_home(element, &ifindex, &addr))
+		return 0;
+	sandbox = edge_each_of(adding->helper->guard.config, &addr);
+	if (sandbox != SPOOFED &&
+	    sandbox < adding->helper->refusals.sandboxes_max)
+		adding->tally->now[sandbox] += element->packets;
+	return 0;
+}
+
 static int
 read_counter(const struct nlmsghdr *header, void *data)
 {
@@ -116,6 +134,7 @@ static int
 read_once(struct helper *helper)
 {
 	struct refusals *r = &helper->refusals;
+	struct adding turned = { helper, &r->tallies[HELPER_STAT_REFUSED] };
 	int error = 0;
 
 	/* Who refuses there is the operator, and counts or not. */
@@ -131,8 +150,13 @@ read_once(struct helper *helper)
 			    counted_sets[i][k], add_source, &adding);
 	}
 	if (error == 0)
-		error = read_spoofed(&helper->nft,
-		    &r->tallies[HELPER_STAT_REFUSED].now[SPOOFED]);
+		error = read_spoofed(&helper->nft, &turned.tally->now[SPOOFED]);
+	if (error == 0)
+		error = elements_walk(&helper->nft, NFPROTO_INET, "turned4",
+		    add_turned, &turned);
+	if (error == 0)
+		error = elements_walk(&helper->nft, NFPROTO_INET, "turned6",
+		    add_turned, &turned);
 	return error;
 }
 

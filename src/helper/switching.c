@@ -122,10 +122,15 @@ switching_widen(struct helper *helper)
 static bool
 same_sources(const struct edge_sandbox *a, const struct edge_sandbox *b)
 {
-	if (a->source_count != b->source_count)
+	if (a->source_count != b->source_count ||
+	    a->prefix_count != b->prefix_count)
 		return false;
 	for (size_t i = 0; i < a->source_count; i++)
 		if (!addr_equal(&a->sources[i], &b->sources[i]))
+			return false;
+	for (size_t i = 0; i < a->prefix_count; i++)
+		if (a->prefixes[i].bits != b->prefixes[i].bits ||
+		    !addr_equal(&a->prefixes[i].addr, &b->prefixes[i].addr))
 			return false;
 	return true;
 }

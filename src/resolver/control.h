@@ -148,6 +148,9 @@ enum control_more control_next(struct control_conn *, char *buf, size_t size,
 /* Whether a command that changes something may do so here and now; else it has
  * failed. */
 bool control_may_change(struct control_conn *);
+/* Whether a sandbox is one machine's, as it must be for this command; else it
+ * has failed. */
+bool control_names_one(struct control_conn *, uint32_t sandbox);
 void control_fail(struct control_conn *, const char *code, const char *format,
     ...) __attribute__((format(printf, 3, 4)));
 

@@ -195,6 +195,8 @@ withdraw(struct control_conn *conn, const struct guests_caller *caller)
 	if (rule->sandbox[0] != '\0' && sandbox == 0)
 		control_fail(conn, "unknown-sandbox", "no sandbox \"%s\"",
 		    rule->sandbox);
+	else if (!control_names_one(conn, sandbox))
+		return GUESTS_BUSY;
 	else if (!policy_has_rule(d->config->policy, sandbox, rule->kind,
 		     &rule->name))
 		control_fail(conn, "unknown-rule",

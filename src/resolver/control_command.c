@@ -153,6 +153,21 @@ control_may_change(struct control_conn *conn)
 	return false;
 }
 
+bool
+control_names_one(struct control_conn *conn, uint32_t number)
+{
+	const struct edge_config *edge = conn->control->daemon->config->edge;
+
+	if (number == 0 || number > edge->sandbox_count ||
+	    edge->sandboxes[number - 1].prefix_count == 0)
+		return true;
+	control_fail(conn, "refused",
+	    "%s is many: each of its members is a sandbox, and \"status\" "
+	    "has their names",
+	    edge->sandboxes[number - 1].name);
+	return false;
+}
+
 /* Behind this the engine has it; the answer waits for the kernel. */
 static void
 begin_quarantine(struct control_conn *conn)
@@ -179,9 +194,9 @@ begin_change(struct control_conn *conn)
 	if (about_sandbox && conn->sandbox == 0)
 		control_fail(conn, "usage", "%s SANDBOX",
 		    conn->command.words[0]);
-	else if (about_sandbox)
+	else if (about_sandbox && control_names_one(conn, conn->sandbox))
 		begin_quarantine(conn);
-	else
+	else if (!about_sandbox)
 		helper_tell(&conn->control->daemon->helper, HELPER_ASK_RELOAD,
 		    0, conn->serial);
 }
@@ -401,6 +416,23 @@ put_upload(struct line *j, const struct daemon *d, uint32_t sandbox)
 		line_number(j, "upload_limit", use.limit);
 }
 
+/* Of one with `each`: where its members' addresses lie. */
+static void
+put_prefixes(struct line *j, const struct edge_config *edge, uint32_t number)
+{
+	const struct edge_sandbox *sandbox = &edge->sandboxes[number - 1];
+	char text[PREFIX_TEXT_MAX];
+
+	if (number > edge->sandbox_count || sandbox->prefix_count == 0)
+		return;
+	line_array(j, "each");
+	for (uint8_t i = 0; i < sandbox->prefix_count; i++) {
+		(void)prefix_print(&sandbox->prefixes[i], text);
+		line_text(j, NULL, text);
+	}
+	line_array_end(j);
+}
+
 static void
 put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 {
@@ -419,6 +451,7 @@ put_sandbox(struct line *j, const struct daemon *d, uint32_t number)
 		line_text(j, NULL, text);
 	}
 	line_array_end(j);
+	put_prefixes(j, edge, number);
 	line_bool(j, "attached",
 	    number <= edge->sandbox_count &&
 		edge->sandboxes[number - 1].attached);

@@ -170,6 +170,7 @@ set_timer(struct daemon *d)
 	uint64_t streams = streams_deadline(&d->streams);
 	uint64_t beat = daemon_beat_deadline(d);
 	uint64_t uploads = uploads_deadline(&d->uploads);
+	uint64_t members = members_deadline(d);
 
 	if (upstream < at)
 		at = upstream;
@@ -183,6 +184,8 @@ set_timer(struct daemon *d)
 		at = beat;
 	if (uploads < at)
 		at = uploads;
+	if (members < at)
+		at = members;
 	if (d->stop_ms != 0 && d->stop_ms < at)
 		at = d->stop_ms;
 	if (at == d->timer_ms)
@@ -238,6 +241,7 @@ on_timer(uv_timer_t *timer)
 	daemon_pump(d);
 	control_expire(&d->control, d->now_ms);
 	streams_expire(&d->streams, d->now_ms);
+	members_expire(d);
 	daemon_beat(d);
 	uploads_expire(d);
 	daemon_rest(d);
@@ -391,13 +395,15 @@ daemon_admit(struct daemon *d, struct client *client)
 	uint32_t owner = d->config->edge->listen_of[client->listener];
 	uint32_t sandbox =
 	    policy_sandbox_by_source(d->engine.policy, &client->addr);
+	uint32_t each = sandbox != 0 ? 0 : members_each(d, &client->addr);
+	uint32_t whose = sandbox != 0 ? sandbox : each;
 
 	client->sandbox = sandbox;
-	if (sandbox != 0 && d->bindings[sandbox].ifindex != client->ifindex) {
-		daemon_spoofed(d, sandbox, client);
+	if (whose != 0 && d->bindings[whose].ifindex != client->ifindex) {
+		daemon_spoofed(d, whose, client);
 		return false;
 	}
-	if (owner != 0 && sandbox == 0)
+	if (owner != 0 && sandbox == 0 && each == 0)
 		client->sandbox = owner;
 	else if (owner != 0 && sandbox != owner)
 		client->sandbox = 0;
@@ -405,14 +411,28 @@ daemon_admit(struct daemon *d, struct client *client)
 }
 
 void
+daemon_ask(struct daemon *d, struct client *client, const uint8_t *wire,
+    size_t len)
+{
+	if (!daemon_admit(d, client))
+		return;
+	if (client->sandbox == 0 &&
+	    d->config->edge->listen_of[client->listener] == 0 &&
+	    members_wait(d, client, wire, len))
+		return;
+	members_heard(d, client->sandbox);
+	if (client->stream != 0)
+		streams_belong(&d->streams, client->stream, client->sandbox);
+	engine_query(&d->engine, client, wire, len, d->now_ms);
+	daemon_pump(d);
+}
+
+void
 daemon_query(struct daemon *d, struct client *client, const uint8_t *wire,
     size_t len)
 {
 	d->counts.questions++;
-	if (!daemon_admit(d, client))
-		return;
-	engine_query(&d->engine, client, wire, len, d->now_ms);
-	daemon_pump(d);
+	daemon_ask(d, client, wire, len);
 }
 
 void

@@ -28,6 +28,7 @@
 #include "src/resolver/ledger.h"
 #include "src/resolver/listen_tcp.h"
 #include "src/resolver/listen_udp.h"
+#include "src/resolver/members.h"
 #include "src/resolver/nflog.h"
 #include "src/resolver/own_addrs.h"
 #include "src/resolver/quarantine.h"
@@ -48,7 +49,8 @@ struct daemon_fds {
 	int listen_tcp[SETTINGS_LISTEN_MAX];
 	size_t listen_tcp_count;
 	int nflog, flow; /* 0: none */
-	uint32_t heartbeat_ms; /* for developers; 0: as it should be */
+	/* For developers; 0: as it should be. */
+	uint32_t heartbeat_ms, idle_ms;
 };
 
 /* By which interface a sandbox's packets must come. */
@@ -95,6 +97,7 @@ struct daemon {
 	struct quarantines quarantines;
 	struct uploads uploads;
 	struct guests guests;
+	struct members members;
 	struct withdrawn withdrawn;
 	struct own_addrs own;
 	struct binding *bindings; /* by sandbox */
@@ -146,6 +149,8 @@ bool daemon_admit(struct daemon *, struct client *);
 
 /* Inputs. */
 void daemon_query(struct daemon *, struct client *, const uint8_t *, size_t);
+/* One that has waited to be somebody's. */
+void daemon_ask(struct daemon *, struct client *, const uint8_t *, size_t);
 void daemon_answer(struct daemon *, uint64_t lookup, uint8_t part,
     const uint8_t *, size_t);
 void daemon_welcome(struct daemon *, int status, uint64_t sandboxes);

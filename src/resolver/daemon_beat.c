@@ -153,7 +153,12 @@ daemon_stats(struct daemon *d, enum helper_stat which, uint32_t sandbox,
 void
 daemon_rejected(struct daemon *d, const struct rejected *rejected)
 {
-	engine_rejected(&d->engine, rejected, d->now_ms);
+	struct rejected told = *rejected;
+	uint32_t each = members_each(d, &told.packet.source);
+
+	if (each != 0 && d->bindings[each].ifindex == told.ifindex)
+		told.stands_for = each;
+	engine_rejected(&d->engine, &told, d->now_ms);
 	daemon_pump(d);
 }
 

@@ -167,6 +167,8 @@ open_ends(struct daemon *d, const struct daemon_fds *fds)
 	if (r == 0)
 		r = guests_open(&d->guests, d, fds->state);
 	if (r == 0)
+		r = members_open(&d->members, fds->idle_ms);
+	if (r == 0)
 		r = withdrawn_open(&d->withdrawn, fds->state, d->boot_id);
 	if (r == 0)
 		r = own_addrs_open(&d->own, &d->loop,
@@ -257,6 +259,7 @@ daemon_close(struct daemon *d)
 	quarantines_close(&d->quarantines);
 	uploads_close(&d->uploads);
 	guests_close(&d->guests);
+	members_close(&d->members);
 	withdrawn_close(&d->withdrawn);
 	if (d->loop_open) {
 		uv_walk(&d->loop, close_handle, NULL);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lib/require.h"
+#include "lib/text/edge_each.h"
 #include "src/resolver/daemon.h"
 #include "src/resolver/guests_file.h"
 #include "src/resolver/log.h"
@@ -249,6 +250,34 @@ guests_attach(struct daemon *d, const struct edge_attach *request,
 	return GUESTS_ASKED;
 }
 
+enum guests_answer
+guests_meet(struct daemon *d, uint32_t each, const struct addr *addr,
+    uint32_t *ret, struct guests_refusal *ret_why)
+{
+	const struct edge_sandbox *of = edge_at(d, each);
+	const struct binding *binding = &d->bindings[each];
+	struct edge_attach request = { .policy = of->policy,
+		.each = each,
+		.sources = { *addr },
+		.source_count = 1 };
+	uint32_t number;
+
+	edge_each_name(of, addr, request.name);
+	memcpy(request.interface, binding->interface,
+	    sizeof(request.interface));
+	number = guests_find(d, request.name);
+	if (number == 0) {
+		number = take_number(d, &request, ret_why);
+		if (number == 0)
+			return GUESTS_REFUSED;
+		*guest_at(d, number) = (struct guest){ .stage = GUEST_COMING };
+		ask_attach(d, number, binding->ifindex);
+	}
+	*ret = number;
+	return guest_at(d, number)->stage == GUEST_COMING ? GUESTS_ASKED
+							  : GUESTS_BUSY;
+}
+
 static void
 forget(struct daemon *d, uint32_t number)
 {
@@ -311,10 +340,13 @@ guests_attached(struct daemon *d, uint32_t number, int status, uint32_t ifindex)
 	if (status != 0) {
 		forget(d, number);
 		control_answered(&d->control, caller.serial, status);
+		members_arrived(d, number, false);
 		return;
 	}
 	bind_guest(d, number, ifindex);
 	guest->stage = GUEST_HERE;
+	guest->heard_ms = d->now_ms;
+	members_heard(d, number);
 	guests_file_write(d, number);
 	if (guest->recalled)
 		return;
@@ -326,6 +358,7 @@ guests_attached(struct daemon *d, uint32_t number, int status, uint32_t ifindex)
 	quarantine_follow(d);
 	uploads_recall(d, number);
 	control_answered(&d->control, caller.serial, 0);
+	members_arrived(d, number, true);
 }
 
 void
@@ -410,12 +443,23 @@ guests_detach(struct daemon *d, const char *name,
 	return GUESTS_ASKED;
 }
 
+void
+guests_dismiss_idle(struct daemon *d, uint32_t number)
+{
+	leave(d, number);
+	*guest_at(d, number) =
+	    (struct guest){ .stage = GUEST_GOING, .idle = true };
+	ask(d, HELPER_DETACH, number, 0);
+}
+
 /* Where the kernel could not be made to cut it, a start does: the parent
  * takes out what nobody brings back. */
 void
 guests_detached(struct daemon *d, uint32_t number, int status)
 {
 	struct guests_caller caller = guest_at(d, number)->caller;
+	const char *why =
+	    guest_at(d, number)->idle ? "nothing was heard of it for long" : "";
 
 	if (status != 0) {
 		log_error("attach", "%s could not be cut: %s",
@@ -424,11 +468,12 @@ guests_detached(struct daemon *d, uint32_t number, int status)
 		return;
 	}
 	if (!guest_at(d, number)->displaced)
-		tell(d, EVENT_SANDBOX_DETACHED, number, &caller, "");
+		tell(d, EVENT_SANDBOX_DETACHED, number, &caller, why);
 	recent_part(&d->recent, number);
 	memset(&d->bindings[number], 0, sizeof(d->bindings[number]));
 	forget(d, number);
 	control_answered(&d->control, caller.serial, 0);
+	members_again(d);
 }
 
 /* ---- another policy -------------------------------------------------- */
@@ -463,7 +508,8 @@ guests_assign(struct daemon *d, const char *name, const char *policy_name,
 	}
 	if (edge_at(d, number)->policy == policy)
 		return GUESTS_SAME;
-	error = edge_attach_check_policy(edge, policy);
+	error =
+	    edge_attach_check_policy(edge, edge_at(d, number)->each, policy);
 	if (error != EDGE_ATTACH_OK)
 		return refuse(ret, "refused", edge_attach_text(error));
 	guest = guest_at(d, number);

@@ -46,6 +46,8 @@ struct guest {
 	enum guest_stage stage;
 	bool recalled; /* COMING: from the state */
 	bool displaced; /* GOING: the file has its name since a reload */
+	bool idle; /* GOING: a member of which nothing is heard any more */
+	uint64_t heard_ms; /* when it last asked, or came */
 	uint32_t policy_before; /* CHANGING */
 	struct guests_caller caller; /* of what is under way */
 };
@@ -78,6 +80,10 @@ void guests_settle(struct daemon *);
 
 enum guests_answer guests_attach(struct daemon *, const struct edge_attach *,
     const struct guests_caller *, struct guests_refusal *ret);
+/* Somebody who is nobody's yet becomes a member; ASKED: *ret is its number. */
+enum guests_answer guests_meet(struct daemon *, uint32_t each,
+    const struct addr *, uint32_t *ret, struct guests_refusal *ret_why);
+void guests_dismiss_idle(struct daemon *, uint32_t sandbox);
 enum guests_answer guests_detach(struct daemon *, const char *name,
     const struct guests_caller *, struct guests_refusal *ret);
 enum guests_answer guests_assign(struct daemon *, const char *name,

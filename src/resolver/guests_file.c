@@ -76,16 +76,19 @@ guests_file_write(struct daemon *d, uint32_t number)
 {
 	const struct edge_config *edge = d->config->edge;
 	const struct edge_sandbox *sandbox = &edge->sandboxes[number - 1];
+	const struct edge_sandbox *of = NULL;
 	struct guest_record record = { .source_count = sandbox->source_count,
 		.ifindex = d->bindings[number].ifindex };
 	uint8_t body[RECORDS_BODY];
 
 	memcpy(record.name, sandbox->name, sizeof(record.name));
-	memcpy(record.policy, edge->policies[sandbox->policy].name,
-	    sizeof(record.policy));
 	if (sandbox->each != 0)
-		memcpy(record.each, edge->sandboxes[sandbox->each - 1].name,
-		    sizeof(record.each));
+		of = &edge->sandboxes[sandbox->each - 1];
+	if (of != NULL)
+		memcpy(record.each, of->name, sizeof(record.each));
+	if (of == NULL || of->policy != sandbox->policy)
+		memcpy(record.policy, edge->policies[sandbox->policy].name,
+		    sizeof(record.policy));
 	memcpy(record.interface, sandbox->interface, sizeof(record.interface));
 	memcpy(record.sources, sandbox->sources, sizeof(record.sources));
 	guest_record_print(body, &record);
@@ -119,12 +122,14 @@ come_back(struct daemon *d, const struct guest_record *record)
 	memcpy(request.name, record->name, sizeof(request.name));
 	memcpy(request.sources, record->sources, sizeof(request.sources));
 	memcpy(request.interface, record->interface, sizeof(request.interface));
-	request.policy = guests_policy(d, record->policy);
 	if (record->each[0] != '\0') {
 		request.each = guests_find(d, record->each);
 		if (request.each == 0)
 			return;
 	}
+	request.policy = record->policy[0] == '\0' && request.each != 0
+	    ? d->config->edge->sandboxes[request.each - 1].policy
+	    : guests_policy(d, record->policy);
 	if (!find_interface(record, &ifindex)) {
 		guests_stay_away(d, record->name,
 		    "its interface does not exist");

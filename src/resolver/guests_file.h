@@ -15,7 +15,7 @@
 /* One guest as a record. */
 struct guest_record {
 	char name[EDGE_NAME_MAX];
-	char policy[EDGE_NAME_MAX];
+	char policy[EDGE_NAME_MAX]; /* of a member: "" that of its sandbox */
 	char each[EDGE_NAME_MAX]; /* of whom it is a member, "": of nobody */
 	char interface[SETTINGS_IFNAME_MAX]; /* "": by route */
 	uint32_t ifindex;

@@ -63,6 +63,8 @@ void streams_reply(struct streams *, uint64_t id, const uint8_t *message,
 void streams_flush(struct streams *);
 /* Ends all connections of a sandbox. */
 void streams_cut(struct streams *, uint32_t sandbox);
+/* Whoever has this connection is somebody, or somebody else, by now. */
+void streams_belong(struct streams *, uint64_t id, uint32_t sandbox);
 uint64_t streams_deadline(const struct streams *);
 void streams_expire(struct streams *, uint64_t now_ms);
 /* Ends everything; the memory is given back by streams_free(), once the loop

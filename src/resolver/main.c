@@ -49,6 +49,7 @@ print_usage(void)
 	    "       --listen-fd N... --listen-tcp-fd N... --status-fd N\n"
 	    "       [--control-fd N] --state-fd N\n"
 	    "       [--nflog-fd N] [--flow-fd N] [--heartbeat-ms N]\n"
+	    "       [--idle-ms N]\n"
 	    "Started by namewalld; not for use by hand.\n";
 
 	(void)fputs(text, stderr);
@@ -153,6 +154,8 @@ read_option(struct arguments *args, int option, const char *value)
 		return read_nonblocking_fd(value, &fds->flow);
 	case 'b':
 		return read_period(value, &fds->heartbeat_ms);
+	case 'i':
+		return read_period(value, &fds->idle_ms);
 	default:
 		return false;
 	}
@@ -174,6 +177,7 @@ read_arguments(struct arguments *args, int argc, char **argv)
 		{ "nflog-fd", required_argument, NULL, 'r' },
 		{ "flow-fd", required_argument, NULL, 'e' },
 		{ "heartbeat-ms", required_argument, NULL, 'b' },
+		{ "idle-ms", required_argument, NULL, 'i' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int option;

@@ -39,6 +39,7 @@ end(struct daemon *d, bool ok)
 	daemon_event_text(d, ok ? EVENT_CONFIG_LOADED : EVENT_CONFIG_REFUSED,
 	    ok ? d->config->edge->settings.file : r->reason);
 	control_reloaded(&d->control);
+	members_again(d);
 }
 
 _Static_assert(HELPER_RELOAD_MAX == LOAD_FILES_MAX + 2,

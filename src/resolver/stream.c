@@ -313,6 +313,16 @@ streams_cut(struct streams *t, uint32_t sandbox)
 			stream_reset(&t->stream[i]);
 }
 
+void
+streams_belong(struct streams *t, uint64_t id, uint32_t sandbox)
+{
+	uint32_t slot = pool_at(&t->pool, id);
+
+	if (slot == POOL_NONE || t->stream[slot].closing)
+		return;
+	t->sandbox[slot] = sandbox;
+}
+
 uint64_t
 streams_deadline(const struct streams *t)
 {

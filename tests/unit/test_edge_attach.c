@@ -249,7 +249,7 @@ START_TEST(policies_to_be_assigned)
 		EDGE_ATTACH_POLICY, EDGE_ATTACH_OK, EDGE_ATTACH_POLICY };
 
 	for (uint32_t i = 0; i < ARRAY_LEN(expected); i++)
-		ck_assert_int_eq(edge_attach_check_policy(config, i),
+		ck_assert_int_eq(edge_attach_check_policy(config, 0, i),
 		    expected[i]);
 	edge_config_free(config);
 }
