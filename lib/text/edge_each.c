@@ -11,7 +11,7 @@
 
 /* Of an address as text, without its NUL. */
 #define TEXT4_MAX 15
-#define TEXT6_MAX (ADDR_TEXT_MAX - 1)
+#define TEXT6_MAX 39
 
 static struct addr
 last_of(const struct prefix *prefix)

@@ -210,17 +210,17 @@ END_TEST
 START_TEST(names)
 {
 	struct edge_config *config =
-	    start(HEAD BOX "  a-name-of-exactly-17: {policy: ci, source: "
+	    start(HEAD BOX "  a-name-of-23-letters-xx: {policy: ci, source: "
 			   "[\"fd00:8::/64\", 10.200.8.0/24], each: true}\n");
 	struct addr four = addr_of("10.200.8.7");
-	struct addr six = addr_of("fd00:8::1234:5678:9abc:def0");
+	struct addr six = addr_of("fd00:8:0:0:1234:5678:9abc:def0");
 	char name[EDGE_NAME_MAX];
 
 	edge_each_name(&config->sandboxes[1], &four, name);
-	ck_assert_str_eq(name, "a-name-of-exactly-17/10.200.8.7");
+	ck_assert_str_eq(name, "a-name-of-23-letters-xx/10.200.8.7");
 	edge_each_name(&config->sandboxes[1], &six, name);
 	ck_assert_str_eq(name,
-	    "a-name-of-exactly-17/fd00:8::1234:5678:9abc:def0");
+	    "a-name-of-23-letters-xx/fd00:8::1234:5678:9abc:def0");
 	edge_config_free(config);
 }
 END_TEST

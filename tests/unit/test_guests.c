@@ -15,6 +15,7 @@
 
 #include "lib/require.h"
 #include "src/resolver/guests_file.h"
+#include "src/resolver/members.h"
 #include "src/resolver/withdrawn.h"
 
 #define BOOT  "11111111-2222-3333-4444-555555555555"
@@ -228,6 +229,19 @@ START_TEST(torn_and_foreign_files)
 }
 END_TEST
 
+/* A day after its last question, unless something is held for it. */
+START_TEST(a_member_is_idle_after_a_day)
+{
+	static const uint64_t day = MEMBERS_IDLE_MS;
+
+	ck_assert_uint_eq(day, 24 * 3600 * 1000);
+	ck_assert(!members_is_idle(1000, 0, MEMBERS_IDLE_MS, 1000));
+	ck_assert(!members_is_idle(1000, 0, MEMBERS_IDLE_MS, 1000 + day - 1));
+	ck_assert(members_is_idle(1000, 0, MEMBERS_IDLE_MS, 1000 + day));
+	ck_assert(!members_is_idle(1000, 1, MEMBERS_IDLE_MS, 1000 + 2 * day));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -236,6 +250,7 @@ main(void)
 
 	tcase_add_loop_test(all, guest_there_and_back, 1, EDGE_SOURCES_MAX + 1);
 	tcase_add_loop_test(all, bad_guest, 0, (int)ARRAY_LEN(BAD_GUEST));
+	tcase_add_test(all, a_member_is_idle_after_a_day);
 	tcase_add_test(all, withdrawal_there_and_back);
 	tcase_add_loop_test(all, file_over_a_restart, 0, 2);
 	tcase_add_test(all, start_that_was_not_settled);
