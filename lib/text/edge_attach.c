@@ -445,8 +445,8 @@ edge_attach_text(enum edge_attach_error error)
 	case EDGE_ATTACH_INTERFACE:
 		return "its interface is none of \"edge\"";
 	case EDGE_ATTACH_COUNT:
-		return "attach.count_max sandboxes are attached already, members "
-		       "included";
+		return "attach.count_max sandboxes are attached already, "
+		       "members included";
 	}
 	UNREACHABLE();
 }
