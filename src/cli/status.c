@@ -209,6 +209,8 @@ put_sandbox(const struct json *line)
 	put_upload(line);
 	if (json_true(line, "attached"))
 		fputs(", attached", stdout);
+	if (json_show(line, "each.0", "")[0] != '\0')
+		put_value(line, ", each of ", "each.0");
 	if (strcmp(json_show(line, "mode", ""), "audit") == 0)
 		fputs(", in audit: nothing is bounded", stdout);
 	if (json_true(line, "quarantined"))

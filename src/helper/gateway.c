@@ -99,8 +99,9 @@ static const struct constants errors6 = {
  * the listener, connection tracking, and the neighbour table, where each
  * invented sender is an entry. Far more than anybody needs.
  */
-#define ASKS_RATE  5000
-#define FLOWS_RATE 0 /* of the ceiling, see gateway_excess() */
+#define ASKS_RATE      5000
+#define NEWCOMERS_RATE 200 /* of all behind an interface */
+#define FLOWS_RATE     0 /* of the ceiling, see gateway_excess() */
 
 /*
  * By name, so that it holds before any sandbox is bound. What a port of a
@@ -204,11 +205,12 @@ static const struct rule_form known6[] = {
  * Whoever could be a member of a sandbox with `each` may ask, and is one from
  * then on; before it, nothing else passes, whatever is established. Of such
  * addresses there may be more than any set has room for: rates and counts are
- * the interface's and the prefix's, not theirs.
+ * the interface's and the prefix's, not theirs. The rate is also what bounds
+ * their entries of connection tracking, of which each port may be one.
  */
 static const struct rule_form newcomer4[] = {
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT),
-	    EXCESS("newcomers", IIFNAME, ASKS_RATE), GOTO("turn_away")),
+	    EXCESS("newcomers", IIFNAME, NEWCOMERS_RATE), GOTO("turn_away")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(ONE_OF(FIELD_PKTTYPE, groupcast), COUNT("noise"), DROP),
 	RULE(GOTO("turn_away")),
@@ -216,7 +218,7 @@ static const struct rule_form newcomer4[] = {
 
 static const struct rule_form newcomer6[] = {
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT),
-	    EXCESS("newcomers", IIFNAME, ASKS_RATE), GOTO("turn_away")),
+	    EXCESS("newcomers", IIFNAME, NEWCOMERS_RATE), GOTO("turn_away")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),
 	RULE(ON_LINK, ONE_OF(FIELD_ICMPV6_TYPE, neighbours),
 	    EXCESS("neighbours", IIFNAME, NEIGHBOURS_RATE), COUNT("noise"),

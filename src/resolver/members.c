@@ -184,8 +184,9 @@ members_heard(struct daemon *d, uint32_t sandbox)
 {
 	struct guests *g = &d->guests;
 
-	if (sandbox >= g->first && sandbox - g->first < g->count)
-		g->guest[sandbox - g->first].heard_ms = d->now_ms;
+	if (sandbox < g->first || sandbox - g->first >= g->count)
+		return;
+	g->guest[sandbox - g->first].heard_ms = d->now_ms;
 	if (d->members.look_ms == 0)
 		d->members.look_ms = d->now_ms + 1;
 }
