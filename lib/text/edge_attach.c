@@ -345,6 +345,8 @@ edge_attach_put(struct edge_config *config, uint32_t number,
 	sandbox->source_count = request->source_count;
 	sandbox->policy = request->policy;
 	sandbox->each = request->each;
+	if (request->each != 0)
+		sandbox->upload = config->sandboxes[request->each - 1].upload;
 	sandbox->attached = true;
 	config->attached_count++;
 	if (config->sandbox_count < number)

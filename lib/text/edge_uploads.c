@@ -142,7 +142,8 @@ edge_upload_limit(const struct edge_config *config, uint32_t number,
 		return 0;
 	sandbox = &config->sandboxes[number - 1];
 	policy = &config->policies[sandbox->policy];
-	if (policy->audit)
+	/* One that is many sends nothing itself; its members do. */
+	if (policy->audit || sandbox->prefix_count > 0)
 		return 0;
 	if (rule == EDGE_UPLOAD_SUM)
 		return sum_of(config, sandbox);

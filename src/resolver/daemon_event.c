@@ -45,9 +45,14 @@ static void
 set_labels(struct daemon *d, uint32_t sandbox, struct event_context *context)
 {
 	const struct edge_config *edge = d->config->edge;
+	uint32_t each = sandbox > 0 && sandbox <= edge->sandbox_count
+	    ? edge->sandboxes[sandbox - 1].each
+	    : 0;
 	size_t count =
 	    add_labels(d, 0, edge->settings.labels, edge->settings.label_count);
 
+	if (each != 0)
+		sandbox = each;
 	if (sandbox > 0 && sandbox <= edge->sandbox_count)
 		count =
 		    add_labels(d, count, edge->sandboxes[sandbox - 1].labels,
