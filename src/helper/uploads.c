@@ -408,6 +408,9 @@ begin_day(struct helper *helper)
 		}
 		q->used = 0;
 	}
+	/* At once, or what is used by then could pass for what was. */
+	if (later && helper->state != STATE_NEW)
+		tell(helper);
 }
 
 /* ---- changes -------------------------------------------------------------
