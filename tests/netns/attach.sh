@@ -41,7 +41,9 @@ link_index() {
 }
 # Whatever of an address is left in either table, counters of refusals too.
 left_of() {
-	nw_host nft list ruleset | grep -F "$1" | grep -v "^#" || true
+	nw_host nft list ruleset |
+	    awk -v "what=$1" '$1 == "set" { set = $2 }
+		index($0, what) { print set ":", $0 }'
 }
 flows_of() {
 	nw_host conntrack -L 2>/dev/null | grep -F "$1" | grep -v 'dport=53 ' ||
