@@ -144,6 +144,10 @@ control_budget_next(struct control_conn *conn, struct line *j)
 		conn->index++;
 		return CONTROL_SKIP;
 	}
+	/* Who is many asks nothing itself: its members do. */
+	if (conn->sandbox == 0 && conn->sequence == 0 &&
+	    policy_sandbox(policy, sandbox)->source_count == 0)
+		conn->sequence = policy->rule_count + 2;
 	return put_place(conn, j, sandbox,
 	    conn->sandbox != 0 || !control_is_repeated(policy, sandbox));
 }
