@@ -47,6 +47,28 @@ grants_dhcp(const struct edge_sandbox *sandbox, uint32_t ifindex,
 	return count;
 }
 
+size_t
+grants_newcomers(const struct edge_sandbox *sandbox, uint32_t ifindex,
+    struct member ret[GRANTS_NEWCOMERS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < sandbox->prefix_count; i++) {
+		const struct prefix *prefix = &sandbox->prefixes[i];
+		struct element element = element_home_prefix(ifindex, prefix);
+
+		ret[count++] = (struct member){
+			.set = element_set("each4", "each6", &prefix->addr),
+			.element = element,
+		};
+		ret[count++] = (struct member){
+			.set = element_set("turned4", "turned6", &prefix->addr),
+			.element = element,
+		};
+	}
+	return count;
+}
+
 bool
 grants_is_shared(const struct guard *guard, const struct member *member)
 {

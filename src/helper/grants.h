@@ -10,11 +10,16 @@
 #include "src/helper/ports.h"
 
 /* All members of a sandbox that is bound, but for who may open flows to it. */
-#define GRANTS_DHCP_MAX (EDGE_SOURCES_MAX + 2)
-#define HOME_MEMBERS_MAX \
-	(2 * EDGE_SOURCES_MAX + PORTS_MEMBERS_MAX + GRANTS_DHCP_MAX)
+#define GRANTS_DHCP_MAX      (EDGE_SOURCES_MAX + 2)
+#define GRANTS_NEWCOMERS_MAX (2 * EDGE_SOURCES_MAX)
+#define HOME_MEMBERS_MAX                                               \
+	(EDGE_SOURCES_MAX + GRANTS_NEWCOMERS_MAX + PORTS_MEMBERS_MAX + \
+	    GRANTS_DHCP_MAX)
 
-/* The number of members. */
+/* Where members of one with `each` may be heard of, and be refused. The number
+ * of members. */
+size_t grants_newcomers(const struct edge_sandbox *, uint32_t ifindex,
+    struct member ret[GRANTS_NEWCOMERS_MAX]);
 size_t grants_dhcp(const struct edge_sandbox *, uint32_t ifindex,
     struct member ret[GRANTS_DHCP_MAX]);
 /* Whether a member for DHCP is that of the interface and not of a source. */

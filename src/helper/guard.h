@@ -26,6 +26,8 @@ struct guard_sandbox {
 	bool audit; /* the kernel lets it reach what is not protected */
 	bool quarantined; /* nothing of it passes, and nothing is opened */
 	bool left; /* all that it had was taken away */
+	bool moving; /* its interface is another one, or there is none */
+	uint32_t next_ifindex, next_port; /* while it is: where it goes */
 	bool arriving; /* attached, and flows of before are not cut yet */
 	uint32_t known_homes; /* pairs that the table had at the start */
 	uint32_t known_ports; /* and its twin, of those at a port */

@@ -21,6 +21,9 @@
 #include "src/helper/revoking.h"
 #include "src/helper/sweep.h"
 
+/* More than all that one sandbox has takes of a transaction. */
+#define MOVE_ROOM (64u * 1024)
+
 bool
 homes_need_routes(const struct edge_config *config)
 {
@@ -342,29 +345,6 @@ homes_find(struct helper *helper)
 	find_known(helper);
 }
 
-/* Where its members may be heard of, and what of them is refused. */
-static size_t
-prefix_members(const struct edge_sandbox *sandbox, uint32_t ifindex,
-    struct member *ret)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < sandbox->prefix_count; i++) {
-		const struct prefix *prefix = &sandbox->prefixes[i];
-		struct element element = element_home_prefix(ifindex, prefix);
-
-		ret[count++] = (struct member){
-			.set = element_set("each4", "each6", &prefix->addr),
-			.element = element,
-		};
-		ret[count++] = (struct member){
-			.set = element_set("turned4", "turned6", &prefix->addr),
-			.element = element,
-		};
-	}
-	return count;
-}
-
 /* All that a sandbox has in the tables where it is bound now. */
 static size_t
 members_of(const struct helper *helper, uint32_t number,
@@ -384,7 +364,7 @@ members_of(const struct helper *helper, uint32_t number,
 			.element =
 			    element_home(s->ifindex, &sandbox->sources[i]),
 		};
-	count += prefix_members(sandbox, s->ifindex, ret + count);
+	count += grants_newcomers(sandbox, s->ifindex, ret + count);
 	count += grants_dhcp(sandbox, s->ifindex, ret + count);
 	if (s->port != 0)
 		count += ports_members(sandbox, s->port, ret + count);
@@ -508,7 +488,7 @@ has_moved(const struct guard_sandbox *s, struct home home)
 }
 
 static void
-report(const struct helper *helper, uint32_t number, unsigned int cut)
+report(const struct helper *helper, uint32_t number)
 {
 	const struct guard_sandbox *s = &helper->guard.sandboxes[number];
 	const char *name = guard_sandbox(&helper->guard, number)->name;
@@ -516,15 +496,12 @@ report(const struct helper *helper, uint32_t number, unsigned int cut)
 	const struct link *port = links_indexed(&helper->links, s->port);
 
 	if (link == NULL)
-		log_info("sandbox %s: has no interface now, %u flows cut", name,
-		    cut);
+		log_info("sandbox %s: has no interface now", name);
 	else if (port != NULL)
-		log_info("sandbox %s: bound to port %s of bridge %s, %u flows "
-			 "cut",
-		    name, port->name, link->name, cut);
+		log_info("sandbox %s: bound to port %s of bridge %s", name,
+		    port->name, link->name);
 	else
-		log_info("sandbox %s: bound to interface %s, %u flows cut",
-		    name, link->name, cut);
+		log_info("sandbox %s: bound to interface %s", name, link->name);
 }
 
 /* The pair goes first: from then on the address is nobody's and every packet
@@ -546,27 +523,108 @@ leave(struct helper *helper, uint32_t number, struct flows_cut *ret)
 	return error;
 }
 
-static bool
-move(struct helper *helper, uint32_t number, struct home home)
+/* What all who move have, in or out; who is out is nowhere. Some in one
+ * transaction: the kernel waits for every reader at the end of each. */
+static int
+put_moving(struct helper *helper, bool in)
 {
-	struct guard_sandbox *s = &helper->guard.sandboxes[number];
-	const struct edge_sandbox *sandbox =
-	    guard_sandbox(&helper->guard, number);
-	struct flows_cut cut = { 0, 0 };
-	int error = leave(helper, number, &cut);
+	struct guard *guard = &helper->guard;
+	struct batch batch;
+	int error = 0;
 
-	s->ifindex = home.index;
-	s->port = home.port;
+	batch_begin(&batch, &helper->nft);
+	for (uint32_t i = 1; error == 0 && i <= guard->sandbox_count; i++) {
+		struct guard_sandbox *s = &guard->sandboxes[i];
+
+		if (!s->moving)
+			continue;
+		homes_put(helper, &batch, i, in);
+		if (!in)
+			s->ifindex = s->port = 0;
+		if (batch_room(&batch) > MOVE_ROOM)
+			continue;
+		error = batch_commit(&batch);
+		batch_begin(&batch, &helper->nft);
+	}
+	return error == 0 ? batch_commit(&batch) : error;
+}
+
+static bool
+mark_moving(struct helper *helper)
+{
+	struct guard *guard = &helper->guard;
+	bool any = false;
+
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
+		struct guard_sandbox *s = &guard->sandboxes[i];
+		struct home home = home_of(helper, guard_sandbox(guard, i));
+
+		s->moving = has_moved(s, home);
+		s->next_ifindex = home.index;
+		s->next_port = home.port;
+		any |= s->moving;
+	}
+	return any;
+}
+
+static void
+arrive(struct helper *helper)
+{
+	struct guard *guard = &helper->guard;
+
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
+		struct guard_sandbox *s = &guard->sandboxes[i];
+
+		if (!s->moving)
+			continue;
+		s->ifindex = s->next_ifindex;
+		s->port = s->next_port;
+		s->fresh = true;
+	}
+}
+
+static void
+tell_moving(struct helper *helper)
+{
+	struct guard *guard = &helper->guard;
+
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
+		struct guard_sandbox *s = &guard->sandboxes[i];
+
+		if (!s->moving)
+			continue;
+		s->moving = false;
+		report(helper, i);
+		warn(helper, guard_sandbox(guard, i),
+		    (struct home){ s->ifindex, s->port });
+		tell(helper, i);
+	}
+}
+
+/* As for one that leaves, and then in again. */
+static bool
+move(struct helper *helper)
+{
+	struct flows_cut cut = { 0, 0 };
+	int error = put_moving(helper, false);
+
 	if (error == 0)
-		error = put_homes(helper, number, true);
+		error = revoking_drop_moving(helper);
+	if (error == 0)
+		error = sweep_moving(helper, &cut);
+	arrive(helper);
+	if (error == 0)
+		error = put_moving(helper, true);
 	if (error != 0) {
-		log_error("sandbox %s: could not be bound: %s", sandbox->name,
+		log_error("sandboxes could not be bound: %s",
 		    batch_error_text(error));
 		helper->suspect = true;
 	}
-	report(helper, number, cut.count);
-	warn(helper, sandbox, home);
-	tell(helper, number);
+	tell_moving(helper);
+	if (cut.count > 0)
+		log_info("%u flows of sandboxes whose interface has changed "
+			 "were cut",
+		    cut.count);
 	return error == 0;
 }
 
@@ -596,15 +654,15 @@ homes_rebind(struct helper *helper)
 {
 	struct guard *guard = &helper->guard;
 
+	(void)mark_moving(helper);
 	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
-		struct home home = home_of(helper, guard_sandbox(guard, i));
+		struct guard_sandbox *s = &guard->sandboxes[i];
 
-		if (has_moved(&guard->sandboxes[i], home))
-			(void)move(helper, i, home);
-		else if (guard->sandboxes[i].left)
+		if (s->left && !s->moving)
 			tell(helper, i);
-		guard->sandboxes[i].left = false;
+		s->left = false;
 	}
+	(void)move(helper);
 	homes_members(helper);
 }
 
@@ -612,8 +670,8 @@ void
 homes_follow(struct helper *helper)
 {
 	struct guard *guard = &helper->guard;
-	bool moved = false, failed = false;
 	int error = links_refresh(&helper->links);
+	bool failed;
 
 	if (error != 0) {
 		log_error("links: could not be read: %s", strerror(-error));
@@ -624,16 +682,9 @@ homes_follow(struct helper *helper)
 	if (modes_sync(helper, helper_now_ms()) != 0)
 		log_error("protected ranges: could not be followed");
 	(void)homes_refused(helper);
-	for (uint32_t i = 1; i <= guard->sandbox_count; i++) {
-		struct home home = home_of(helper, guard_sandbox(guard, i));
-
-		if (!has_moved(&guard->sandboxes[i], home))
-			continue;
-		failed |= !move(helper, i, home);
-		moved = true;
-	}
-	if (!moved)
+	if (!mark_moving(helper))
 		return;
+	failed = !move(helper);
 	homes_members(helper);
 	/* Where something failed, what is there must not pass for what was
 	 * installed: the next look finds the difference, and rebuilds. */

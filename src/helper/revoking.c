@@ -477,8 +477,16 @@ revoking_end(struct helper *helper, uint32_t sandbox)
 		finish(helper, 0, false);
 }
 
-int
-revoking_drop_pins(struct helper *helper, uint32_t sandbox)
+/* sandbox 0: of all that move. */
+static bool
+is_dropped(const struct helper *helper, uint32_t number, uint32_t sandbox)
+{
+	return sandbox != 0 ? number == sandbox
+			    : helper->guard.sandboxes[number].moving;
+}
+
+static int
+drop_pins(struct helper *helper, uint32_t sandbox)
 {
 	struct element elements[EDGE_SOURCES_MAX];
 	struct batch batch;
@@ -490,12 +498,12 @@ revoking_drop_pins(struct helper *helper, uint32_t sandbox)
 	batch_begin(&batch, &helper->nft);
 	while (
 	    error == 0 && (pin = held_next(&helper->guard.held, &at)) != NULL) {
-		if (pin->sandbox != sandbox)
+		if (!is_dropped(helper, pin->sandbox, sandbox))
 			continue;
 		elements_drop(&batch, element_set("pins4", "pins6", &pin->addr),
 		    elements,
-		    helper_fan_out(helper, sandbox, &pin->addr, pin->service,
-			CUT_MS, elements));
+		    helper_fan_out(helper, pin->sandbox, &pin->addr,
+			pin->service, CUT_MS, elements));
 		if (++count % DROP_AT_ONCE != 0)
 			continue;
 		error = batch_commit(&batch);
@@ -505,7 +513,27 @@ revoking_drop_pins(struct helper *helper, uint32_t sandbox)
 		error = batch_commit(&batch);
 	if (error != 0)
 		helper->suspect = true;
+	return error;
+}
+
+int
+revoking_drop_pins(struct helper *helper, uint32_t sandbox)
+{
+	int error = drop_pins(helper, sandbox);
+
 	held_clear(&helper->guard.held, sandbox);
+	return error;
+}
+
+int
+revoking_drop_moving(struct helper *helper)
+{
+	struct guard *guard = &helper->guard;
+	int error = drop_pins(helper, 0);
+
+	for (uint32_t i = 1; i <= guard->sandbox_count; i++)
+		if (guard->sandboxes[i].moving)
+			held_clear(&guard->held, i);
 	return error;
 }
 

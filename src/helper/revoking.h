@@ -63,5 +63,7 @@ void revoking_forget(struct helper *);
 /* Puts deletions of all that is held of a sandbox into transactions of their
  * own, and forgets it. 0 or negative errno. */
 int revoking_drop_pins(struct helper *, uint32_t sandbox);
+/* The same of all that move. */
+int revoking_drop_moving(struct helper *);
 
 #endif

@@ -135,6 +135,30 @@ sweep_sandbox(struct helper *helper, uint32_t sandbox, struct flows_cut *ret)
 	return flows_cut(&helper->flows, is_ones, &one, ret);
 }
 
+static bool
+is_of_moving(const struct flow *flow, void *data)
+{
+	const struct guard *guard = data;
+	const struct addr *ends[] = { &flow->from, &flow->to, &flow->back_from,
+		&flow->back_to };
+
+	if (sweep_is_to_listener(guard, flow))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		uint32_t whose = guard_whose(guard, ends[i]);
+
+		if (whose != 0 && guard->sandboxes[whose].moving)
+			return true;
+	}
+	return false;
+}
+
+int
+sweep_moving(struct helper *helper, struct flows_cut *ret)
+{
+	return flows_cut(&helper->flows, is_of_moving, &helper->guard, ret);
+}
+
 bool
 sweep_is_unexplained(const struct guard *guard, const struct flow *flow)
 {

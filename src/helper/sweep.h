@@ -25,6 +25,8 @@ bool sweep_is_unexplained(const struct guard *, const struct flow *);
 int sweep_all(struct helper *, struct flows_cut *ret);
 /* All flows of one sandbox. */
 int sweep_sandbox(struct helper *, uint32_t sandbox, struct flows_cut *ret);
+/* Of all that move. */
+int sweep_moving(struct helper *, struct flows_cut *ret);
 /* Flows to sandboxes that are neither from this host nor let in. */
 int sweep_uninvited(struct helper *, struct flows_cut *ret);
 /* Flows that nothing held explains. */
