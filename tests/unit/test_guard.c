@@ -431,6 +431,13 @@ attach_of(uint32_t policy, const char *source, const char *interface)
 	return request;
 }
 
+static void
+set_interface(struct edge_attach *request, const char *interface)
+{
+	snprintf(request->interface, sizeof(request->interface), "%s",
+	    interface);
+}
+
 /* Policies by their place: p 0, q 1. */
 static const struct attach_case {
 	uint32_t policy, each;
@@ -464,6 +471,44 @@ START_TEST(attaching_is_judged)
 	ck_assert_int_eq(guard_may_attach(&guard,
 			     config->file_numbers_max + c->number, &request),
 	    c->expected);
+}
+END_TEST
+
+/* Sandbox c is given prefixes. What is opened is opened to members, never to
+ * itself; a member may have its policy, or one that anybody may have. */
+START_TEST(members_are_judged)
+{
+	struct edge_sandbox *many = &config->sandboxes[2];
+	uint32_t number = config->file_numbers_max + 1;
+	struct edge_attach member = attach_of(0, "203.0.113.7", "veth3");
+	struct helper_msg pin = request(HELPER_PIN, 3, "9.9.9.9", 443, 60000);
+	struct helper_msg assign = { .op = HELPER_ASSIGN, .sandbox = number };
+
+	ck_assert(prefix_parse("203.0.113.0/24", 14, &many->prefixes[0]));
+	many->prefix_count = 1;
+	many->source_count = 0;
+	config->each_count = 1;
+	ck_assert_int_eq(guard_pin(&guard, &pin, 1000), -EAFNOSUPPORT);
+	ck_assert_int_eq(guard_may_attach(&guard, number, &member), -EPERM);
+	member.each = 2;
+	ck_assert_int_eq(guard_may_attach(&guard, number, &member), -EPERM);
+	member.each = 3;
+	ck_assert_int_eq(guard_may_attach(&guard, number, &member), 0);
+	set_interface(&member, "veth1");
+	ck_assert_int_eq(guard_may_attach(&guard, number, &member), -ENODEV);
+	set_interface(&member, "veth3");
+	member.sources[0] = addr_of("203.0.114.7");
+	ck_assert_int_eq(guard_may_attach(&guard, number, &member), -EACCES);
+	member.sources[0] = addr_of("203.0.113.7");
+	guard_attach(&guard, number, &member);
+	guard.sandboxes[number].ifindex = 13;
+	pin.sandbox = number;
+	ck_assert_int_eq(guard_pin(&guard, &pin, 1000), 0);
+	ck_assert_int_eq(guard_may_assign(&guard, &assign), 0);
+	assign.count = 1;
+	ck_assert_int_eq(guard_may_assign(&guard, &assign), 0);
+	assign.count = 2;
+	ck_assert_int_eq(guard_may_assign(&guard, &assign), -EPERM);
 }
 END_TEST
 
@@ -617,6 +662,7 @@ main(void)
 	    (int)ARRAY_LEN(wide_cases));
 	tcase_add_test(all, addresses_change_with_the_narrowing);
 	tcase_add_test(all, what_is_held_is_judged_by_the_configuration_of_now);
+	tcase_add_test(all, members_are_judged);
 	tcase_add_loop_test(all, attaching_is_judged, 0,
 	    (int)ARRAY_LEN(attach_cases));
 	tcase_add_test(all, attached_ones_are_granted_like_others);
