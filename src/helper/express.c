@@ -361,6 +361,28 @@ tcp_not_syn(struct expression *x)
 	compare(x, NFT_CMP_NEQ, &syn, 1);
 }
 
+/* Whether a packet has an option or a header of this number. */
+static void
+extended(struct expression *x, const struct step *step)
+{
+	static const uint8_t present = 1;
+	bool option = step->kind == STEP_OPTION;
+	struct nftnl_expr *expr;
+
+	about_family(x, option ? 4 : 6);
+	expr = add(x, "exthdr");
+	if (expr == NULL)
+		return;
+	nftnl_expr_set_u32(expr, NFTNL_EXPR_EXTHDR_OP,
+	    option ? NFT_EXTHDR_OP_IPV4 : NFT_EXTHDR_OP_IPV6);
+	nftnl_expr_set_u8(expr, NFTNL_EXPR_EXTHDR_TYPE, (uint8_t)step->value);
+	nftnl_expr_set_u32(expr, NFTNL_EXPR_EXTHDR_OFFSET, 0);
+	nftnl_expr_set_u32(expr, NFTNL_EXPR_EXTHDR_LEN, 1);
+	nftnl_expr_set_u32(expr, NFTNL_EXPR_EXTHDR_FLAGS, NFT_EXTHDR_F_PRESENT);
+	nftnl_expr_set_u32(expr, NFTNL_EXPR_EXTHDR_DREG, NFT_REG_1);
+	compare(x, NFT_CMP_EQ, &present, sizeof(present));
+}
+
 static void
 count(struct expression *x, const char *object)
 {
@@ -504,6 +526,10 @@ express_step(struct expression *x, const struct step *step)
 		return;
 	case STEP_TCP_NOT_SYN:
 		tcp_not_syn(x);
+		return;
+	case STEP_OPTION:
+	case STEP_EXTENSION:
+		extended(x, step);
 		return;
 	case STEP_COUNT:
 		count(x, step->name);

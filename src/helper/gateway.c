@@ -69,8 +69,11 @@ const struct field_form gateway_fields[FIELD_COUNT] = {
 	    .protocol = 58 },
 };
 
-#define DHCP4 UDP(68, 67)
-#define DHCP6 UDP(546, 547)
+#define LOOSE_ROUTE  HAS(STEP_OPTION, 131)
+#define STRICT_ROUTE HAS(STEP_OPTION, 137)
+#define ROUTING      HAS(STEP_EXTENSION, 43)
+#define DHCP4        UDP(68, 67)
+#define DHCP6        UDP(546, 547)
 
 static const struct constants groupcast = { "{ broadcast, multicast }",
 	{ 1, 2 }, 2 };
@@ -145,15 +148,19 @@ static const struct rule_form judge[] = {
 };
 
 /*
- * The listener stands first, and works untracked too, should somebody exempt
- * port 53. What tracking keeps of questions has a ceiling of its own: each
- * port that one is asked from is an entry. Quarantine and cut stand before
+ * A packet with a route of its own goes on from the address that is judged
+ * here. The listener stands before all that looks at tracking, and works
+ * untracked too, should somebody exempt port 53. What tracking keeps of
+ * questions has a ceiling of its own: each port that one is asked from is an
+ * entry. Quarantine and cut stand before
  * `established`, or they could not cut. `established` is safe because every
  * first packet is judged here or in `toward`, and because of the sweep when
  * the table is born. Invalid packets are dropped without a reply: a reset for
  * one outside its window would kill good flows.
  */
 static const struct rule_form known4[] = {
+	RULE(LOOSE_ROUTE, GOTO("unsound")),
+	RULE(STRICT_ROUTE, GOTO("unsound")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT),
 	    EXCESS("askrate4", IP_SADDR, ASKS_RATE), GOTO("refuse")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), CT(CT_NEW),
@@ -177,6 +184,7 @@ static const struct rule_form known4[] = {
 };
 
 static const struct rule_form known6[] = {
+	RULE(ROUTING, GOTO("unsound")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT),
 	    EXCESS("askrate6", IP6_SADDR, ASKS_RATE), GOTO("refuse")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), CT(CT_NEW),
@@ -209,6 +217,8 @@ static const struct rule_form known6[] = {
  * their entries of connection tracking, of which each port may be one.
  */
 static const struct rule_form newcomer4[] = {
+	RULE(LOOSE_ROUTE, GOTO("turn_away")),
+	RULE(STRICT_ROUTE, GOTO("turn_away")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT),
 	    EXCESS("newcomers", IIFNAME, NEWCOMERS_RATE), GOTO("turn_away")),
 	RULE(IN("listen4", IP_DADDR, L4PROTO, DPORT), ACCEPT),
@@ -217,6 +227,7 @@ static const struct rule_form newcomer4[] = {
 };
 
 static const struct rule_form newcomer6[] = {
+	RULE(ROUTING, GOTO("turn_away")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT),
 	    EXCESS("newcomers", IIFNAME, NEWCOMERS_RATE), GOTO("turn_away")),
 	RULE(IN("listen6", IP6_DADDR, L4PROTO, DPORT), ACCEPT),

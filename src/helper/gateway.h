@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* Counts up when chains, rules or sets change: a named object carries it. */
-#define GATEWAY_SCHEMA_NUMBER 7
-#define GATEWAY_SCHEMA        "schema_7"
+#define GATEWAY_SCHEMA_NUMBER 8
+#define GATEWAY_SCHEMA        "schema_8"
 
 /* Neighbour messages a second from invented link-local senders, each of which
  * is an entry of the neighbour table. Far more than anybody needs. */
@@ -96,6 +96,8 @@ enum step_kind {
 	STEP_CT, /* one of these states */
 	STEP_CT_NOT, /* not exactly this state */
 	STEP_TCP_NOT_SYN, /* TCP that is not a lone SYN */
+	STEP_OPTION, /* of IPv4, by its number */
+	STEP_EXTENSION, /* a header of IPv6, by its number */
 	STEP_COUNT,
 	STEP_QUOTA, /* goes on when the quota of these fields is spent */
 	STEP_UPDATE, /* a set counts this field by itself */

@@ -158,6 +158,14 @@ print_step(FILE *out, const struct gateway_params *params,
 	case STEP_TCP_NOT_SYN:
 		fputs("tcp flags & (fin | syn | rst | ack) != syn", out);
 		return;
+	case STEP_OPTION:
+		fprintf(out, "ip option %s exists",
+		    step->value == 131 ? "lsrr" : "ssrr");
+		return;
+	case STEP_EXTENSION:
+		REQUIRE(step->value == 43);
+		fputs("exthdr rt exists", out);
+		return;
 	case STEP_UPDATE:
 	case STEP_RATE:
 	case STEP_EXCESS:

@@ -81,6 +81,10 @@
 	{                      \
 		.kind = (step) \
 	}
+#define HAS(step, number)                         \
+	{                                         \
+		.kind = (step), .value = (number) \
+	}
 #define ACCEPT        PLAIN(STEP_ACCEPT)
 #define DROP          PLAIN(STEP_DROP)
 #define LINK_LOCAL    PLAIN(STEP_LINK_LOCAL)
