@@ -83,7 +83,7 @@ close_conn(struct control_conn *conn)
 	while (*at != conn)
 		at = &(*at)->next;
 	*at = conn->next;
-	conn->control->conn_count--;
+	conn->door->conn_count--;
 	uv_close((uv_handle_t *)&conn->poll, on_closed);
 }
 
@@ -131,7 +131,8 @@ add_conn(struct control_door *door, int fd)
 		(void)close(fd);
 		return;
 	}
-	if (c->conn_count < CONTROL_CONNS_MAX)
+	/* Whoever may only look holds up nobody who may change things. */
+	if (door->conn_count < CONTROL_CONNS_MAX)
 		conn = calloc(1, sizeof(*conn));
 	if (conn == NULL ||
 	    uv_poll_init(&c->daemon->loop, &conn->poll, fd) != 0) {
@@ -140,6 +141,7 @@ add_conn(struct control_door *door, int fd)
 		return;
 	}
 	conn->control = c;
+	conn->door = door;
 	conn->fd = fd;
 	conn->may_change = door->changes;
 	conn->user = user;
@@ -147,7 +149,7 @@ add_conn(struct control_door *door, int fd)
 	conn->poll.data = conn;
 	conn->next = c->conns;
 	c->conns = conn;
-	c->conn_count++;
+	door->conn_count++;
 	be_patient(conn);
 	uv_poll_start(&conn->poll, UV_READABLE, on_ready);
 }

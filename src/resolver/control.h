@@ -24,7 +24,7 @@
 #include "lib/text/edge_attach.h"
 
 #define CONTROL_PROTOCOL    1
-#define CONTROL_CONNS_MAX   32
+#define CONTROL_CONNS_MAX   32 /* of each socket */
 #define CONTROL_LINE_MAX    (32 * 1024)
 #define CONTROL_OUT_MAX     (2 * CONTROL_LINE_MAX)
 #define CONTROL_ERROR_MAX   1024
@@ -59,6 +59,7 @@ struct control_change {
 
 struct control_conn {
 	struct control *control;
+	struct control_door *door; /* by which it came */
 	struct control_conn *next;
 	uv_poll_t poll;
 	int fd;
@@ -100,6 +101,7 @@ struct control_door {
 	int fd;
 	bool open;
 	bool changes; /* the control socket */
+	uint32_t conn_count;
 };
 
 struct control {
@@ -110,7 +112,6 @@ struct control {
 	uint64_t serial;
 	uint64_t paused_until_ms; /* no descriptor was left; 0: accepting */
 	struct control_conn *conns;
-	uint32_t conn_count;
 	bool events_new; /* since the followers were served */
 };
 
