@@ -69,11 +69,8 @@ const struct field_form gateway_fields[FIELD_COUNT] = {
 	    .protocol = 58 },
 };
 
-#define LOOSE_ROUTE  HAS(STEP_OPTION, 131)
-#define STRICT_ROUTE HAS(STEP_OPTION, 137)
-#define ROUTING      HAS(STEP_EXTENSION, 43)
-#define DHCP4        UDP(68, 67)
-#define DHCP6        UDP(546, 547)
+#define DHCP4 UDP(68, 67)
+#define DHCP6 UDP(546, 547)
 
 static const struct constants groupcast = { "{ broadcast, multicast }",
 	{ 1, 2 }, 2 };
@@ -152,11 +149,11 @@ static const struct rule_form judge[] = {
  * here. The listener stands before all that looks at tracking, and works
  * untracked too, should somebody exempt port 53. What tracking keeps of
  * questions has a ceiling of its own: each port that one is asked from is an
- * entry. Quarantine and cut stand before
- * `established`, or they could not cut. `established` is safe because every
- * first packet is judged here or in `toward`, and because of the sweep when
- * the table is born. Invalid packets are dropped without a reply: a reset for
- * one outside its window would kill good flows.
+ * entry. Quarantine and cut stand before `established`, or they could not cut.
+ * `established` is safe because every first packet is judged here or in
+ * `toward`, and because of the sweep when the table is born. Invalid packets
+ * are dropped without a reply: a reset for one outside its window would kill
+ * good flows.
  */
 static const struct rule_form known4[] = {
 	RULE(LOOSE_ROUTE, GOTO("unsound")),
