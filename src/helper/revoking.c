@@ -126,6 +126,17 @@ let_out(const struct helper *helper, struct batch *batch, uint32_t number)
 		quarantine(helper, batch, number, false);
 }
 
+/* Whose it is now may be in quarantine of his own: he came by a reload. */
+static void
+let_go(const struct helper *helper, struct batch *batch,
+    const struct addr *addr)
+{
+	uint32_t whose = guard_whose(&helper->guard, addr);
+
+	if (whose == 0 || !helper->guard.sandboxes[whose].quarantined)
+		revoking_quarantine(batch, addr, false);
+}
+
 /* Takes out what one revocation has put in. */
 static void
 put_end(struct helper *helper, struct batch *batch, const struct revocation *r)
@@ -147,7 +158,7 @@ put_end(struct helper *helper, struct batch *batch, const struct revocation *r)
 		let_out(helper, batch, r->sandbox);
 		return;
 	case REVOKE_DEPARTED:
-		revoking_quarantine(batch, &r->addr, false);
+		let_go(helper, batch, &r->addr);
 		return;
 	case REVOKE_ARRIVED:
 		return;
