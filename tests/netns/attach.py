@@ -165,7 +165,9 @@ class World:
         """The name, then a connection to what it is."""
         self.questions += 1
         s = self.question(guest)
-        good = bool(select.select([s], [], [], 3)[0])
+        poll = select.poll()
+        poll.register(s, select.POLLIN)
+        good = bool(poll.poll(3000))
         reply = s.recv(4096) if good else b""
         s.close()
         if len(reply) < 12 or reply[3] & 15 != 0 or reply[7] == 0:
