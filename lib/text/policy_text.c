@@ -17,6 +17,7 @@
 #include "lib/text/policy_lint.h"
 #include "lib/text/policy_refresh.h"
 #include "lib/text/policy_rules.h"
+#include "lib/text/suffix_list.h"
 #include "lib/text/zone_text.h"
 
 struct builder {
@@ -27,14 +28,6 @@ struct builder {
 	const uint8_t *secret;
 	struct text_error *error;
 };
-
-static int
-compare_suffixes(const void *a, const void *b)
-{
-	const struct suffix_entry *x = a, *y = b;
-
-	return dname_compare(&x->name, &y->name);
-}
 
 static int
 read_suffixes(struct builder *b)
@@ -57,37 +50,10 @@ read_suffixes(struct builder *b)
 	    b->error);
 	if (r < 0)
 		return r;
-	qsort(b->suffixes.entries, b->suffixes.count,
-	    sizeof(*b->suffixes.entries), compare_suffixes);
+	suffix_list_sort(&b->suffixes);
 	memcpy(b->config->suffixes_date, b->suffixes.date,
 	    sizeof(b->suffixes.date));
 	return 0;
-}
-
-/* The first suffix rule, other than an exception, strictly below a name.
- * Names below another follow it at once in canonical order. */
-static const struct suffix_entry *
-suffix_below(const struct builder *b, const struct dname *name)
-{
-	size_t low = 0, high = b->suffixes.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dname_compare(&b->suffixes.entries[middle].name, name) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < b->suffixes.count; low++) {
-		const struct suffix_entry *entry = &b->suffixes.entries[low];
-
-		if (!dname_is_below(&entry->name, name))
-			return NULL;
-		if (entry->rule != APEX_EXCEPTION)
-			return entry;
-	}
-	return NULL;
 }
 
 /* A wildcard at or above a public suffix lets strangers in: whoever may
@@ -97,29 +63,26 @@ check_width(struct builder *b, const struct pending_rule *pending)
 {
 	const struct policy_rule *rule = &pending->rule;
 	const char *file = b->set.files[rule->file];
-	const struct suffix_entry *below;
 	struct yaml_node place = { .line = rule->line, .column = rule->column };
 	char text[DNAME_TEXT_MAX], suffix[DNAME_TEXT_MAX];
-	bool at;
+	enum suffix_width width;
 
 	if (rule->kind == RULE_EXACT)
 		return 0;
-	at = apex_suffix_labels(&b->config->policy->apex, &rule->name) >=
-	    rule->name.labels;
-	below = at ? NULL : suffix_below(b, &rule->name);
-	if (pending->force && !at && below == NULL && rule->file == 0 &&
+	width = suffix_width(&b->suffixes, &b->config->policy->apex,
+	    &rule->name, suffix);
+	if (pending->force && width == SUFFIX_NARROW && rule->file == 0 &&
 	    (pending->accept & ACCEPT_FORCE_UNNEEDED) == 0)
 		policy_warn(b->config, file, rule->line, rule->column,
 		    "\"force\" is not needed here [force-unneeded]");
-	if (pending->force || (!at && below == NULL))
+	if (pending->force || width == SUFFIX_NARROW)
 		return 0;
 	policy_rule_print(rule->kind, &rule->name, text);
-	dname_print(at ? &rule->name : &below->name, suffix);
 	return text_error_at(b->error, file, &place,
 	    "\"%s\" stands %s the public suffix \"%s\", where anybody may "
 	    "have a name; name what is meant, or say \"force: true\" in the "
 	    "rule",
-	    text, at ? "at" : "above", suffix);
+	    text, width == SUFFIX_AT ? "at" : "above", suffix);
 }
 
 static uint32_t

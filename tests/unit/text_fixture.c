@@ -10,7 +10,7 @@
 
 static const char suffixes[] = "// VERSION: 2026-11-30_00-00-00_UTC\n"
 			       "com\nnet\norg\nuk\nco.uk\n"
-			       "*.ck\n!www.ck\n"
+			       "*.ck\n!www.ck\n*.kobe.jp\n!city.kobe.jp\n"
 			       "github.io\ngithubusercontent.com\n"
 			       "s3.amazonaws.com\n";
 
