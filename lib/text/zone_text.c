@@ -33,8 +33,8 @@ struct zone_reader {
 	uint32_t line;
 	bool has_origin;
 	struct dname origin;
-	struct zone_entry *entries;
-	size_t count;
+	bool survey; /* refusals are noted */
+	struct zone_list list;
 };
 
 static int
@@ -144,6 +144,11 @@ read_trigger(const struct zone_reader *z, const struct dname *owner,
 	if (LABEL_IS(first, len, "*")) {
 		entry->kind = RULE_BELOW;
 		dname_parent(&name, &entry->name);
+		if (entry->name.labels == 0)
+			return refuse(z,
+			    "a star alone is about every name; what no rule "
+			    "names is denied anyway, and a list that allows "
+			    "all is none");
 	} else {
 		entry->name = name;
 	}
@@ -156,22 +161,31 @@ static int
 add_entry(struct zone_reader *z, const ldns_rr *rr, const struct dname *owner)
 {
 	struct zone_entry *entries =
-	    text_grow(z->entries, z->count, sizeof(*entries));
+	    text_grow(z->list.entries, z->list.count, sizeof(*entries));
 	struct zone_entry *entry;
 	int r;
 
 	if (entries == NULL)
 		return -ENOMEM;
-	z->entries = entries;
-	entry = &entries[z->count];
+	z->list.entries = entries;
+	entry = &entries[z->list.count];
 	memset(entry, 0, sizeof(*entry));
 	entry->line = z->line;
 	r = read_trigger(z, owner, entry);
 	if (r == 0)
 		r = read_action(z, rr, &entry->deny);
 	if (r == 0)
-		z->count++;
+		z->list.count++;
 	return r;
+}
+
+/* The third number of an SOA, after its two names. */
+static uint32_t
+serial_of(const ldns_rr *rr)
+{
+	const ldns_rdf *rdf = ldns_rr_rdf(rr, 2);
+
+	return rdf != NULL ? ldns_rdf2native_int32(rdf) : 0;
 }
 
 static int
@@ -186,6 +200,7 @@ take_record(struct zone_reader *z, const ldns_rr *rr)
 	if (type == LDNS_RR_TYPE_SOA && !z->has_origin) {
 		z->origin = owner;
 		z->has_origin = true;
+		z->list.serial = serial_of(rr);
 		return 0;
 	}
 	if (type == LDNS_RR_TYPE_SOA)
@@ -245,6 +260,24 @@ skip_to(struct zone_stream *in, long pos)
 		in->line += in->bytes[in->pos] == '\n';
 }
 
+/* What a survey makes of a record that was refused: a note. */
+static int
+note_refusal(struct zone_reader *z)
+{
+	struct zone_list *list = &z->list;
+	struct zone_refusal *all =
+	    text_grow(list->refusals, list->refusal_count, sizeof(*all));
+
+	if (all == NULL)
+		return -ENOMEM;
+	list->refusals = all;
+	all[list->refusal_count].line = z->line;
+	memcpy(all[list->refusal_count].reason, z->error->reason,
+	    sizeof(all->reason));
+	list->refusal_count++;
+	return 0;
+}
+
 static int
 read_record(struct zone_reader *z, struct zone_stream *in)
 {
@@ -260,13 +293,17 @@ read_record(struct zone_reader *z, struct zone_stream *in)
 	    &in->before);
 	if (status == LDNS_STATUS_OK)
 		r = take_record(z, rr);
-	else if (status == LDNS_STATUS_MEM_ERR)
-		r = -ENOMEM;
 	else if (status == LDNS_STATUS_SYNTAX_INCLUDE)
 		r = refuse(z,
 		    "$INCLUDE is not read; put the records into "
 		    "this file");
-	else if (status != LDNS_STATUS_SYNTAX_EMPTY &&
+	if (r == -EINVAL && z->survey && z->has_origin)
+		r = note_refusal(z);
+	if (status == LDNS_STATUS_MEM_ERR)
+		r = -ENOMEM;
+	else if (status != LDNS_STATUS_OK &&
+	    status != LDNS_STATUS_SYNTAX_INCLUDE &&
+	    status != LDNS_STATUS_SYNTAX_EMPTY &&
 	    status != LDNS_STATUS_SYNTAX_TTL &&
 	    status != LDNS_STATUS_SYNTAX_ORIGIN)
 		r = refuse(z, ldns_get_errorstr_by_id(status));
@@ -301,25 +338,53 @@ read_zone(struct zone_reader *z, const char *bytes, size_t size)
 	return r;
 }
 
+static int
+read_list(struct zone_reader *z, const char *bytes, size_t size)
+{
+	z->line = 1;
+	for (size_t i = 0; i < size && bytes[i] != '\0'; i++)
+		z->line += bytes[i] == '\n';
+	if (size > 0 && memchr(bytes, '\0', size) != NULL)
+		return refuse(z, "a NUL octet; this must be a text file");
+	int r = read_zone(z, bytes, size);
+	if (r < 0)
+		zone_list_free(&z->list);
+	return r;
+}
+
 int
 zone_text_read(const char *file, const char *bytes, size_t size,
     struct zone_entry **ret, size_t *ret_count, struct text_error *ret_error)
 {
-	struct zone_reader z = { .file = file, .error = ret_error, .line = 1 };
-	int r;
+	struct zone_reader z = { .file = file, .error = ret_error };
+	int r = read_list(&z, bytes, size);
 
-	for (size_t i = 0; i < size && bytes[i] != '\0'; i++)
-		z.line += bytes[i] == '\n';
-	if (size > 0 && memchr(bytes, '\0', size) != NULL)
-		return refuse(&z, "a NUL octet; this must be a text file");
-	r = read_zone(&z, bytes, size);
-	if (r < 0) {
-		free(z.entries);
+	if (r < 0)
 		return r;
-	}
-	*ret = z.entries;
-	*ret_count = z.count;
+	*ret = z.list.entries;
+	*ret_count = z.list.count;
 	return 0;
+}
+
+int
+zone_text_survey(const char *file, const char *bytes, size_t size,
+    struct zone_list *ret, struct text_error *ret_error)
+{
+	struct zone_reader z = { .file = file,
+		.error = ret_error,
+		.survey = true };
+	int r = read_list(&z, bytes, size);
+
+	if (r == 0)
+		*ret = z.list;
+	return r;
+}
+
+void
+zone_list_free(struct zone_list *list)
+{
+	free(list->entries);
+	free(list->refusals);
 }
 
 /* A list of suffixes while it is read. */

@@ -27,6 +27,27 @@ struct zone_entry {
 int zone_text_read(const char *file, const char *bytes, size_t size,
     struct zone_entry **ret, size_t *ret_count, struct text_error *ret_error);
 
+/* A record that is none of those entries, and why. */
+struct zone_refusal {
+	uint32_t line;
+	char reason[TEXT_ERROR_MAX];
+};
+
+struct zone_list {
+	struct zone_entry *entries;
+	size_t count;
+	struct zone_refusal *refusals;
+	size_t refusal_count;
+	uint32_t serial; /* of its SOA */
+};
+
+/* The same for who shows or copies a list and does not obey it: records that
+ * have no meaning here do not end the reading but stand in ret. *ret is
+ * untouched on failure. 0, -EINVAL or -ENOMEM. */
+int zone_text_survey(const char *file, const char *bytes, size_t size,
+    struct zone_list *ret, struct text_error *ret_error);
+void zone_list_free(struct zone_list *);
+
 struct suffix_entry {
 	struct dname name;
 	enum apex_rule rule;

@@ -77,6 +77,64 @@ START_TEST(a_list_may_be_empty)
 }
 END_TEST
 
+/* A survey goes on behind what a list that is obeyed would end at; what is no
+ * zone at all ends both. */
+START_TEST(a_survey_notes_what_has_no_meaning)
+{
+	static const char zone[] = "$TTL 60\n"
+				   "@ SOA . . 2026113001 2 3 4 5\n"
+				   "a.example CNAME rpz-passthru.\n"
+				   "b.example A 192.0.2.1\n"
+				   "$INCLUDE other.zone\n"
+				   "32.1.2.0.192.rpz-ip CNAME .\n"
+				   "* CNAME .\n"
+				   "*.c.example CNAME .\n";
+	static const uint32_t refused[] = { 4, 5, 6, 7 };
+	struct text_error error;
+	struct zone_list list;
+
+	ck_assert_int_eq(zone_text_survey("z", zone, sizeof(zone) - 1, &list,
+			     &error),
+	    0);
+	ck_assert_uint_eq(list.serial, 2026113001);
+	ck_assert_uint_eq(list.count, 2);
+	ck_name(&list.entries[0].name, "a.example");
+	ck_assert_uint_eq(list.entries[0].line, 3);
+	ck_name(&list.entries[1].name, "c.example");
+	ck_assert_uint_eq(list.entries[1].line, 8);
+	ck_assert_uint_eq(list.refusal_count, ARRAY_LEN(refused));
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+		ck_assert_uint_eq(list.refusals[i].line, refused[i]);
+		ck_assert_str_ne(list.refusals[i].reason, "");
+	}
+	zone_list_free(&list);
+}
+END_TEST
+
+static const struct {
+	const char *zone;
+	uint32_t line;
+} NO_ZONES[] = {
+	{ "", 1 },
+	{ "a.example CNAME .\n", 1 },
+	{ "$INCLUDE other.zone\n", 1 },
+	{ SOA "a.example CNAME .\nb.example BOGUS x\n", 4 },
+};
+
+START_TEST(a_survey_needs_a_zone)
+{
+	const char *zone = NO_ZONES[_i].zone;
+	struct text_error error;
+	struct zone_list list = { .count = 9 };
+
+	ck_assert_int_eq(zone_text_survey("z", zone, strlen(zone), &list,
+			     &error),
+	    -EINVAL);
+	ck_assert_uint_eq(error.line, NO_ZONES[_i].line);
+	ck_assert_uint_eq(list.count, 9);
+}
+END_TEST
+
 #define LOCAL_DATA                                                         \
 	"local data is not read; write \"CNAME rpz-passthru.\" to allow, " \
 	"\"CNAME .\" to deny"
@@ -123,7 +181,9 @@ static const struct {
 	{ SOA "32.1.2.0.192.rpz-client-ip CNAME .\n", 3, OTHER_TRIGGER },
 	{ SOA "32.1.2.0.192.rpz-nsip CNAME .\n", 3, OTHER_TRIGGER },
 	{ SOA "ns.example.rpz-nsdname CNAME .\n", 3, OTHER_TRIGGER },
-	{ SOA "* CNAME .\n", 3, "the root is no name of a host" },
+	{ SOA "* CNAME .\n", 3,
+	    "a star alone is about every name; what no rule names is denied "
+	    "anyway, and a list that allows all is none" },
 	{ SOA "com CNAME .\n", 3,
 	    "\"com\" is a single label; write the whole name, such as "
 	    "com.example.com" },
@@ -251,6 +311,8 @@ main(void)
 
 	tcase_add_test(all, a_list_is_a_policy_zone);
 	tcase_add_test(all, a_list_may_be_empty);
+	tcase_add_test(all, a_survey_notes_what_has_no_meaning);
+	tcase_add_loop_test(all, a_survey_needs_a_zone, 0, ARRAY_LEN(NO_ZONES));
 	tcase_add_test(all, whatever_else_a_zone_says_is_an_error);
 	tcase_add_test(all, a_zone_with_a_nul_is_refused_at_its_line);
 	tcase_add_test(all, suffixes_are_read_in_their_own_form);
