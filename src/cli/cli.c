@@ -142,7 +142,8 @@ is_harmful(uint32_t code)
 	    code == 0x61c || (code >= 0x200b && code <= 0x200f) ||
 	    (code >= 0x2028 && code <= 0x202e) ||
 	    (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-	    (code >= 0xfff0 && code <= 0xfffb) || code >= 0xe0000;
+	    (code >= 0xfff0 && code <= 0xfffb) || (code & 0xfffe) == 0xfffe ||
+	    code >= 0xe0000;
 }
 
 size_t

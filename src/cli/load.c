@@ -102,18 +102,26 @@ read_config(const char *path, struct bytes *ret)
 	return error;
 }
 
+const char *
+list_dir(const struct cli *cli, size_t index)
+{
+	const char *const dirs[] = { cli->zones, ZONES_LOCAL, ZONES_SHIPPED };
+
+	if (cli->zones == NULL)
+		index++;
+	return index < ARRAY_LEN(dirs) ? dirs[index] : NULL;
+}
+
 /* The list's path and bytes; -ENOENT is left to the reader of policies, which
  * knows the rule that wants the list. */
 static int
 find_list(const struct cli *cli, const char *name, struct text_file *file,
     struct bytes *ret)
 {
-	const char *const dirs[] = { cli->zones, ZONES_LOCAL, ZONES_SHIPPED };
+	const char *dir;
 
-	for (size_t i = 0; i < ARRAY_LEN(dirs); i++) {
-		if (dirs[i] == NULL)
-			continue;
-		snprintf(file->path, sizeof(file->path), "%s/%s.zone", dirs[i],
+	for (size_t i = 0; (dir = list_dir(cli, i)) != NULL; i++) {
+		snprintf(file->path, sizeof(file->path), "%s/%s.zone", dir,
 		    name);
 		int error = read_file(file->path, ret);
 		if (error == -ENOENT || error == -ENOTDIR)
@@ -123,6 +131,42 @@ find_list(const struct cli *cli, const char *name, struct text_file *file,
 		return error;
 	}
 	return -ENOENT;
+}
+
+int
+load_text(const char *path, struct text_file *ret)
+{
+	struct bytes bytes;
+	int error = read_file(path, &bytes);
+
+	if (error < 0) {
+		complain("%s: %s", path, strerror(-error));
+		return error;
+	}
+	snprintf(ret->path, sizeof(ret->path), "%s", path);
+	ret->bytes = bytes.data;
+	ret->size = bytes.size;
+	return 0;
+}
+
+int
+load_list(const struct cli *cli, const char *name, struct text_file *ret)
+{
+	struct bytes bytes;
+	int error = find_list(cli, name, ret, &bytes);
+
+	if (error < 0)
+		return error;
+	ret->bytes = bytes.data;
+	ret->size = bytes.size;
+	return 0;
+}
+
+void
+free_text(struct text_file *file)
+{
+	free((void *)(uintptr_t)file->bytes);
+	file->bytes = NULL;
 }
 
 struct files {

@@ -17,6 +17,15 @@ int load_config(const struct cli *, const char *path, struct config **ret,
 /* The part that needs neither lists nor suffixes. */
 int load_edge(const char *path, struct edge_config **ret,
     struct text_error *ret_error);
+/* A text that someone names; complains and says a negative errno when it
+ * cannot be read. ret->bytes is the caller's to free_text(). */
+int load_text(const char *path, struct text_file *ret);
+void free_text(struct text_file *);
+/* The list of that name, from where the daemon would take it: as load_text(),
+ * but -ENOENT without a complaint. */
+int load_list(const struct cli *, const char *name, struct text_file *ret);
+/* Where lists are looked for, the first first; NULL behind the last. */
+const char *list_dir(const struct cli *, size_t index);
 /* FILE:LINE:COLUMN: KIND: reason, or the same as a JSON line. */
 void put_diagnostic(const struct cli *, const char *kind,
     const struct text_error *);

@@ -23,6 +23,10 @@ static const struct command commands[] = {
 	    "read a configuration, report errors and warnings" },
 	{ "init", cmd_init, "init [--interface I] [--source A] [FILE]",
 	    "write a first configuration that loads" },
+	{ "import", cmd_import, "import FORMAT FILE [--exact | --below]",
+	    "print the rules that say what a list of another tool says" },
+	{ "lists", cmd_lists, "lists [NAME] | lists --diff NAME FILE|NAME",
+	    "show lists of names, and what differs between two" },
 	{ "explain", cmd_explain, "explain NAME [TYPE] [--sandbox S]",
 	    "say what becomes of a question, and by which rule" },
 	{ "status", cmd_status, "status [--ready]",
@@ -56,8 +60,8 @@ static const struct command commands[] = {
 };
 
 /* Words of the contract that have no code yet. */
-static const char *const later[] = { "doctor", "import", "learn", "lists",
-	"report", "run", "top" };
+static const char *const later[] = { "doctor", "learn", "report", "run",
+	"top" };
 
 _Noreturn void
 require_failed(const char *condition, const char *file, int line)

@@ -113,6 +113,7 @@ static const struct {
 	{ "\xc2\x9b", "\\xc2\\x9b", "\"\xc2\x9b\"", 8 },
 	{ "\xe2\x80\xae", "\\xe2\\x80\\xae", "\"\xe2\x80\xae\"", 12 },
 	{ "\xef\xbb\xbf", "\\xef\\xbb\\xbf", "\"\xef\xbb\xbf\"", 12 },
+	{ "\xef\xbf\xbf", "\\xef\\xbf\\xbf", "\"\xef\xbf\xbf\"", 12 },
 	{ "\xc0\x80", "\\xc0\\x80", "\"\\ufffd\\ufffd\"", 8 },
 	{ "\xed\xa0\x80", "\\xed\\xa0\\x80", "\"\\ufffd\\ufffd\\ufffd\"", 12 },
 	{ "\xe2\x82", "\\xe2\\x82", "\"\\ufffd\\ufffd\"", 8 },
