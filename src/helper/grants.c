@@ -26,14 +26,20 @@ static const struct prefix local6 = {
 	.bits = 10,
 };
 
+/* One in quarantine speaks to nobody, this host included. */
+bool
+grants_speak_dhcp(const struct guard *guard, uint32_t number)
+{
+	return guard_sandbox(guard, number)->dhcp &&
+	    !guard->sandboxes[number].quarantined;
+}
+
 size_t
-grants_dhcp(const struct edge_sandbox *sandbox, uint32_t ifindex,
+grants_dhcp(const struct edge_sandbox *sandbox, uint32_t ifindex, bool port,
     struct member ret[GRANTS_DHCP_MAX])
 {
 	size_t count = 0;
 
-	if (!sandbox->dhcp)
-		return 0;
 	ret[count++] = (struct member){ "dhcp4",
 		element_home_prefix(ifindex, &nobody4), false };
 	ret[count++] = (struct member){ "dhcp6",
@@ -44,6 +50,9 @@ grants_dhcp(const struct edge_sandbox *sandbox, uint32_t ifindex,
 			    element_set("dhcp4", "dhcp6", &sandbox->sources[i]),
 			.element = element_home(ifindex, &sandbox->sources[i]),
 		};
+	if (port)
+		ret[count++] = (struct member){ PORTS_DHCP,
+			element_port(sandbox->interface), true };
 	return count;
 }
 

@@ -10,7 +10,7 @@
 #include "src/helper/ports.h"
 
 /* All members of a sandbox that is bound, but for who may open flows to it. */
-#define GRANTS_DHCP_MAX      (EDGE_SOURCES_MAX + 2)
+#define GRANTS_DHCP_MAX      (EDGE_SOURCES_MAX + 3)
 #define GRANTS_NEWCOMERS_MAX (2 * EDGE_SOURCES_MAX)
 #define HOME_MEMBERS_MAX                                               \
 	(EDGE_SOURCES_MAX + GRANTS_NEWCOMERS_MAX + PORTS_MEMBERS_MAX + \
@@ -20,7 +20,9 @@
  * of members. */
 size_t grants_newcomers(const struct edge_sandbox *, uint32_t ifindex,
     struct member ret[GRANTS_NEWCOMERS_MAX]);
-size_t grants_dhcp(const struct edge_sandbox *, uint32_t ifindex,
+bool grants_speak_dhcp(const struct guard *, uint32_t number);
+/* What lets one speak DHCP, at a port of a bridge or not. */
+size_t grants_dhcp(const struct edge_sandbox *, uint32_t ifindex, bool port,
     struct member ret[GRANTS_DHCP_MAX]);
 /* Whether a member for DHCP is that of the interface and not of a source. */
 bool grants_is_shared(const struct guard *, const struct member *);

@@ -365,7 +365,9 @@ members_of(const struct helper *helper, uint32_t number,
 			    element_home(s->ifindex, &sandbox->sources[i]),
 		};
 	count += grants_newcomers(sandbox, s->ifindex, ret + count);
-	count += grants_dhcp(sandbox, s->ifindex, ret + count);
+	if (grants_speak_dhcp(&helper->guard, number))
+		count +=
+		    grants_dhcp(sandbox, s->ifindex, s->port != 0, ret + count);
 	if (s->port != 0)
 		count += ports_members(sandbox, s->port, ret + count);
 	return count;
@@ -443,7 +445,7 @@ is_shared(const struct helper *helper, uint32_t number,
 		    guard->sandboxes[i].ifindex == at->ifindex &&
 		    (!member->twin || guard->sandboxes[i].port == at->port) &&
 		    (any ? !guard_sandbox(guard, i)->has_mac
-			 : guard_sandbox(guard, i)->dhcp))
+			 : grants_speak_dhcp(guard, i)))
 			return true;
 	return false;
 }

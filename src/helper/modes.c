@@ -12,6 +12,7 @@
 #include <linux/netfilter.h>
 
 #include "lib/require.h"
+#include "src/helper/grants.h"
 #include "src/helper/homes.h"
 #include "src/helper/log.h"
 #include "src/helper/ranges.h"
@@ -213,7 +214,23 @@ modes_follow(struct helper *helper, uint64_t now_ms)
 	return 0;
 }
 
-/* Nothing of the sandbox passes from the first transaction on; then what was
+/* The sets of modes, and what goes by interface and not by address. */
+static int
+follow_one(struct helper *helper, uint32_t number, uint64_t now_ms)
+{
+	int error = modes_sync(helper, now_ms);
+
+	if (error != 0 || !guard_sandbox(&helper->guard, number)->dhcp ||
+	    helper->nft.lent_pins4 != NULL)
+		return error;
+	error = grants_follow(helper);
+	helper_changed(helper, 0);
+	if (error != 0)
+		helper->suspect = true;
+	return error;
+}
+
+/* Nothing of the sandbox passes from the first transactions on; then what was
  * open goes, so that a release finds nothing of it. */
 static int
 quarantine(struct helper *helper, uint32_t number, uint64_t now_ms)
@@ -222,7 +239,7 @@ quarantine(struct helper *helper, uint32_t number, uint64_t now_ms)
 	int error;
 
 	helper->guard.sandboxes[number].quarantined = true;
-	error = modes_sync(helper, now_ms);
+	error = follow_one(helper, number, now_ms);
 	if (error == 0)
 		error = revoking_drop_pins(helper, number);
 	if (error == 0)
@@ -242,7 +259,7 @@ release(struct helper *helper, uint32_t number, uint64_t now_ms)
 	/* What is still being cut would be let out half cut. */
 	revoking_end(helper, number);
 	helper->guard.sandboxes[number].quarantined = false;
-	error = modes_sync(helper, now_ms);
+	error = follow_one(helper, number, now_ms);
 	if (error == 0)
 		log_info("sandbox %s: out of quarantine",
 		    guard_sandbox(&helper->guard, number)->name);

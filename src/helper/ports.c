@@ -51,7 +51,5 @@ ports_members(const struct edge_sandbox *sandbox, uint32_t port,
 	} else {
 		ret[count++] = of_twin(PORTS_ANYMAC, element_port(name));
 	}
-	if (sandbox->dhcp)
-		ret[count++] = of_twin(PORTS_DHCP, element_port(name));
 	return count;
 }

@@ -9,7 +9,7 @@
 #include "lib/text/edge_text.h"
 #include "src/helper/elements.h"
 
-#define PORTS_MEMBERS_MAX (EDGE_SOURCES_MAX * 5 + 3)
+#define PORTS_MEMBERS_MAX (EDGE_SOURCES_MAX * 5 + 2)
 /* The set of ports whose hardware address is not given. */
 #define PORTS_ANYMAC "anymac"
 /* The set of ports whose sandbox may speak DHCP. */
