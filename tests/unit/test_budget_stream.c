@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Replays a sample of real questions against the ledger, once, and over and
- * over for three days: nobody is refused. The sample is not part of the
- * sources: $NAMEWALL_DATA, or ../shared/data beside them, has it as
- * benign_stream.tsv.gz; where it is not, this test is skipped and says so.
+ * Replays a sample of questions against the ledger, once, and over and over
+ * for three days: nobody is refused. The sample is the one in data/; a larger
+ * one may lie in $NAMEWALL_SAMPLES as benign_stream.tsv.gz.
  *
  * Conventions: a key for each client and registrable domain, 1,024 octets a
  * day; 32,768 bits for a client; 16 types of which A and AAAA are one;
@@ -232,20 +231,18 @@ START_TEST(three_days_kept_warm_for_an_hour)
 }
 END_TEST
 
-/* $NAMEWALL_DATA, or what is beside the sources. */
+/* The sample of $NAMEWALL_SAMPLES, or the one in the tree. */
 static bool
 find_sample(void)
 {
-	const char *data = getenv("NAMEWALL_DATA");
-	const char *source = getenv("SOURCE_DIR");
+	const char *samples = getenv("NAMEWALL_SAMPLES");
 
-	if (data != NULL)
+	if (samples != NULL)
 		(void)snprintf(path, sizeof(path), "%s/benign_stream.tsv.gz",
-		    data);
+		    samples);
 	else
 		(void)snprintf(path, sizeof(path),
-		    "%s/../shared/data/benign_stream.tsv.gz",
-		    source == NULL ? "." : source);
+		    SRCDIR "/data/benign-stream.tsv");
 	return access(path, R_OK) == 0 && access(SUFFIXES, R_OK) == 0;
 }
 
