@@ -28,6 +28,7 @@
 #define REVOCATIONS_MAX 4096
 /* A packet in flight may confirm its flow after the dump has passed it. */
 #define SECOND_PASS_MS 50
+#define SHARED_PASS_MS 100 /* how far apart such looks are */
 /* Sandboxes come in bursts: one look at connection tracking for many. Whoever
  * is to be pinned does not wait for it. */
 #define ARRIVAL_MS 20

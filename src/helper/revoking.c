@@ -166,6 +166,18 @@ put_end(struct helper *helper, struct batch *batch, const struct revocation *r)
 	UNREACHABLE();
 }
 
+/*
+ * When flows are looked at once more. A look goes over the whole table of
+ * connection tracking, whoever it is for: those that fall due close together
+ * share one, so that many who come and go do not wait for each other's.
+ */
+static uint64_t
+second_pass(uint64_t now_ms)
+{
+	return ((now_ms + SECOND_PASS_MS) / SHARED_PASS_MS + 1) *
+	    SHARED_PASS_MS;
+}
+
 /* Ends the revocations that are due: flows once more, then `cut` out. An
  * arrival is followed by a second look, unless all is to end. */
 static void
@@ -186,7 +198,7 @@ finish(struct helper *helper, uint64_t now_ms, bool all)
 			if (r->kind != REVOKE_ARRIVING || all)
 				continue;
 			r->kind = REVOKE_ARRIVED;
-			r->due_ms = now_ms + SECOND_PASS_MS;
+			r->due_ms = second_pass(now_ms);
 		}
 		helper->revocations[kept++] = *r;
 	}
@@ -266,7 +278,7 @@ revoking_depart(struct helper *helper, const struct addr *addr, uint64_t now_ms)
 	revoking_make_room(helper, 1);
 	remember(helper,
 	    (struct revocation){ .addr = *addr,
-		.due_ms = now_ms + SECOND_PASS_MS,
+		.due_ms = second_pass(now_ms),
 		.kind = REVOKE_DEPARTED });
 }
 
@@ -389,7 +401,7 @@ remember_unpin(struct helper *helper, const struct helper_msg *msg,
 	    (struct revocation){ .sandbox = msg->sandbox,
 		.addr = msg->addr,
 		.service = msg->service,
-		.due_ms = now_ms + SECOND_PASS_MS });
+		.due_ms = second_pass(now_ms) });
 }
 
 void
@@ -554,7 +566,7 @@ revoking_look_again(struct helper *helper, uint32_t sandbox, uint64_t now_ms)
 	revoking_make_room(helper, 1);
 	remember(helper,
 	    (struct revocation){ .sandbox = sandbox,
-		.due_ms = now_ms + SECOND_PASS_MS,
+		.due_ms = second_pass(now_ms),
 		.kind = REVOKE_SANDBOX });
 }
 
@@ -564,7 +576,7 @@ revoking_unexplained(struct helper *helper, uint32_t sandbox, uint64_t now_ms)
 	revoking_make_room(helper, 1);
 	remember(helper,
 	    (struct revocation){ .sandbox = sandbox,
-		.due_ms = now_ms + SECOND_PASS_MS,
+		.due_ms = second_pass(now_ms),
 		.kind = REVOKE_ARRIVED });
 }
 
