@@ -249,7 +249,7 @@ find_sample(void)
 int
 main(void)
 {
-	struct apex_table suffixes;
+	static struct apex_table suffixes; /* its block lives as long */
 	TCase *all;
 	Suite *suite = unit_suite("budget_stream", &all);
 
